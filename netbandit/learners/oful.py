@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.learners.defence import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Floats, Start, Sums
 from netbandit.learners.feducb_radius import dislinucb_threshold
-from netbandit.learners.uploads import Deposit, Own, SumServer, Total, UploadLearner
+from netbandit.learners.uploads import Own, SumServer, Total, Upload, UploadLearner
 from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.parts.settings import AtLeastOneOrInfinite
 from netbandit.privacy.accountant import PrivacySpent
@@ -100,7 +100,7 @@ class Oful(EllipsoidLearner, UploadLearner):
         world = self.world
         fixed = self.schedule == "fixed"
         tested = not (fixed or world.isolated or world.deposits)
-        self._sent: dict[int, Deposit] = {}
+        self._sent: dict[int, Upload] = {}
         self._sent_before: dict[int, dict[int, Floats]] = {}
         self._total_of: dict[int, int] = {}
         self._rows: dict[int, int] = {}
@@ -155,14 +155,14 @@ class Oful(EllipsoidLearner, UploadLearner):
         sent = self._send(agent, gram, response, uses)
         return np.append(sent.sums, sent.observations) if self.names_counts else sent.sums.copy()
 
-    def _send(self, agent: int, gram: Floats, response: Floats, observations: int) -> Deposit:
+    def _send(self, agent: int, gram: Floats, response: Floats, observations: int) -> Upload:
         """Add U, u to what *agent* has sent, and return all of it."""
         new = np.concatenate([gram[self._upper], response])
         before = self._sent.get(agent)
         if before is None:
-            found = Deposit(new, observations, self._lives[agent])
+            found = Upload(new, observations, self._lives[agent])
         else:
-            found = Deposit(before.sums + new, before.observations + observations, before.life)
+            found = Upload(before.sums + new, before.observations + observations, before.life)
         self._sent[agent] = found
         return found
 
@@ -188,7 +188,7 @@ class Oful(EllipsoidLearner, UploadLearner):
         defence = None if self.robust == "mean" else self._defence()
         return SumServer(self.world.agents, self.world.dimension, self.regularizer, push, defence)
 
-    def deposit(self, agent: int) -> Deposit:
+    def deposit(self, agent: int) -> Upload:
         """See `UploadLearner.deposit`: moves U to F."""
         beliefs = self.beliefs
         gram, response = beliefs.own_gram[0, agent], beliefs.own_response[0, agent]

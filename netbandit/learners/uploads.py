@@ -1,4 +1,4 @@
-"""Asynchronous uploads: agents deposit sums at a server, which adds them up and returns the total.
+"""Asynchronous uploads: agents upload sums to a server, which adds them up and returns the total.
 
 The sums of an agent are packed: the upper triangle of a d x d matrix, row by row, and then d numbers.
 """
@@ -18,10 +18,10 @@ from netbandit.learners.slots import Learner
 Floats = NDArray[np.float64]
 
 _AFRESH = 1_024
-"""Deposits after which the total is added up anew, so that rounding does not pile up."""
+"""Uploads after which the total is added up anew, so that rounding does not pile up."""
 
 
-class Deposit(NamedTuple):
+class Upload(NamedTuple):
     """The sums of all observations of an agent so far: packed, shape (P,), with the number of observations.
 
     An agent that loses its memory begins a new life without observations; lives count from 0.
@@ -50,11 +50,11 @@ class Total(NamedTuple):
 
 
 class SumServer:
-    """Keeps the newest deposit of each agent; its total is their sum.
+    """Keeps the newest upload of each agent; its total is their sum.
 
-    A deposit holds all observations of its agent, so lost, duplicate or reordered deposits are harmless: the next
-    deposit replaces them. Deposits of an earlier life stay in the total. Unless a message was lost, the server knows
-    the matrix of each agent j: ``K_j = lambda I + the total last given to j + the deposits of j since then``.
+    An upload holds all observations of its agent, so lost, duplicate or reordered uploads are harmless: the next one
+    replaces them. Uploads of an earlier life stay in the total. Unless a message was lost, the server knows
+    the matrix of each agent j: ``K_j = lambda I + the total last given to j + the uploads of j since then``.
 
     Args:
         agents: The number M of agents.
@@ -62,7 +62,7 @@ class SumServer:
         regularizer: lambda.
         push: An agent lags when the determinant of lambda I + total is more than so many times that of K_j; infinite:
             nobody ever does.
-        defence: What combines the deposits of agents in place of their sum, an item of each agent; None: the sum.
+        defence: What combines the uploads of agents in place of their sum, an item of each agent; None: the sum.
 
     Attributes:
         total: The present `Total`; totals given away never change.
@@ -89,22 +89,22 @@ class SumServer:
         self._absorbed = 0
         self._defence = defence
         self._dimension = dimension
-        # Of each agent what it deposited in lives that are over, and how many observations that is.
+        # Of each agent what it uploaded in lives that are over, and how many observations that is.
         self._lost = np.zeros((agents if defence is not None else 0, packed + 1))
 
-    def absorb(self, deposits: Sequence[tuple[int, Deposit]]) -> int:
-        """Take in the *deposits* of some agents, in this order; return how many of them were newer than the last."""
+    def absorb(self, uploads: Sequence[tuple[int, Upload]]) -> int:
+        """Take in the *uploads* of some agents, in this order; return how many of them were newer than the last."""
         sums, newer = self.total.sums.copy(), 0
-        for agent, deposit in deposits:
-            if deposit.life > self._lives[agent]:
-                self._begin_life(agent, deposit.life)
-            new = deposit.observations - int(self._observations[agent])
-            if new <= 0 or deposit.life < self._lives[agent]:
+        for agent, upload in uploads:
+            if upload.life > self._lives[agent]:
+                self._begin_life(agent, upload.life)
+            new = upload.observations - int(self._observations[agent])
+            if new <= 0 or upload.life < self._lives[agent]:
                 continue
             newer += 1
-            difference = deposit.sums - self._newest[agent]
+            difference = upload.sums - self._newest[agent]
             sums += difference
-            self._newest[agent] = deposit.sums
+            self._newest[agent] = upload.sums
             self._observations[agent] += new
             if self._push < inf:
                 self._known[agent] = self._known[agent] + difference
@@ -123,7 +123,7 @@ class SumServer:
         return newer
 
     def _robust(self, defence: Defence) -> Floats:
-        """Return what stands for the deposits of all agents that have made one."""
+        """Return what stands for the uploads of all agents that have made one."""
         rows = np.column_stack([self._newest, self._observations]) + self._lost
         return robust_sums(defence, list(rows[rows[:, -1] > 0]), self._dimension)[:-1]
 
@@ -162,9 +162,9 @@ class SumServer:
         """Return what is given to *agent*: the same to all."""
         return self.total
 
-    def deposited(self, agent: int) -> Deposit:
-        """Return the newest deposit of *agent*."""
-        return Deposit(self._newest[agent].copy(), int(self._observations[agent]), int(self._lives[agent]))
+    def newest_upload(self, agent: int) -> Upload:
+        """Return the newest upload of *agent*."""
+        return Upload(self._newest[agent].copy(), int(self._observations[agent]), int(self._lives[agent]))
 
     def _log_det_of(self, sums: Floats) -> float:
         gram = self._start.copy()
@@ -174,10 +174,10 @@ class SumServer:
 
 
 class UploadLearner(Learner):
-    """A learner of calls that can deposit too: nobody waits for others, and nobody else takes part.
+    """A learner of calls that can upload too: nobody waits for others, and nobody else takes part.
 
-    Over a protocol of deposits an agent deposits all that it has observed when it ``wants`` to; it may be given a
-    total, at any time and for several deposits at once or for none.
+    Over a protocol of uploads an agent uploads all that it has observed when it ``wants`` to; it may be given a
+    total, at any time and for several uploads at once or for none.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -189,12 +189,12 @@ class UploadLearner(Learner):
         """Return a new server, which has nothing yet."""
 
     @abstractmethod
-    def deposit(self, agent: int) -> Deposit:
+    def deposit(self, agent: int) -> Upload:
         """Return all that *agent* has observed; it makes no test until it may `resume`."""
 
     @abstractmethod
     def resume(self, agent: int) -> None:
-        """Let *agent* test again whether it wants to deposit, from its next decision on."""
+        """Let *agent* test again whether it wants to upload, from its next decision on."""
 
     @abstractmethod
     def take(self, agent: int, total: Total, own: Own) -> bool:
@@ -210,7 +210,7 @@ class UploadLearner(Learner):
         """Observations that existed before a decision and were not in its sums, mean over decisions."""
 
     def deposit_numbers(self, dimension: int) -> int:
-        """Return how many numbers a deposit has: what is shared, and how many observations are in it.
+        """Return how many numbers an upload has: what is shared, and how many observations are in it.
 
         Where agents may forget, the number of the life comes on top.
         """

@@ -1,5 +1,5 @@
 """Message transport between nodes: timing, loss and cost.
 
-`transmission` and `delivery` define a hop once: when a message arrives, whether it is lost, and who retransmits it.
+`wire` and `delivery` define a hop once: when a message arrives, whether it is lost, and who retransmits it.
 They act on the channels and links of a `network`.
 """

@@ -77,9 +77,9 @@ class GeneratedContacts:
     Args:
         model: The model.
         edges: The links, shape (L, 2).
-        streams: Where all is drawn from: number 0 of a link's column is its first state (its phase), the others are one
-            a stay; of `Redrawn`, number k is that of period k. `Matching` draws the order of links in period k from
-            the stream ("matching", k).
+        streams: The streams of the replication: number 0 of a link's column is its first state (its phase), then one
+            number per stay; of `Redrawn`, number k is that of period k. `Matching` draws the order of links in period
+            k from the stream ("matching", k).
     """
 
     def __init__(self, model: ContactModel, edges: Integers, streams: Streams) -> None:
@@ -110,7 +110,7 @@ class ContactList:
 
     Args:
         first: Where the contacts of each link begin in the list, and the end, shape (L + 1,).
-        times: From when until before when (ns), shape (n, 2): of each link ascending, and apart.
+        times: Begin and exclusive end (ns) of each contact, shape (n, 2); of each link ascending and disjoint.
     """
 
     def __init__(self, first: Integers, times: Integers) -> None:

@@ -1,4 +1,4 @@
-"""What is the case in a network: of its parameters, all that are not at their defaults, and of which class models are.
+"""The features of a network: parameters that differ from their defaults, and the classes of its models.
 
 A kernel names what it knows of these. What is new is in no such list, so that no kernel passes over it.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Feature(NamedTuple):
-    """Something that is the case.
+    """A feature of a network.
 
     Attributes:
         key: What asks for it: ``"links.peer.loss"``. That of a scenario, but where a parameter has no key of its own.
@@ -36,7 +36,7 @@ _TABLES = {
 
 
 def features(network: "Network") -> Set[Feature]:
-    """Return all that is the case in *network*, beside its graph and the latencies of its links."""
+    """Return the features of *network*, except its graph and the latencies of its links."""
     parameters = {
         "links.peer": network.peer_class,
         "links.uplink": network.uplink_class,

@@ -39,6 +39,6 @@ def on_and_off(draws: Draws, agent: int, power: int, on_for: int, off_for: int) 
 
 
 def listed(moments: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the listed powers: from when on (ns) which power (nW)."""
+    """Yield the listed powers: each start (ns), and the power (nW) from then on."""
     yield 0, 0
     yield from moments

@@ -157,7 +157,7 @@ class Network(Engine):
         self.handler = handler
 
     def watch(self, observers: Sequence[Observer]) -> None:
-        """Tell *observers*, too, of each message; before the first is sent."""
+        """Add *observers* of each message; call it before the first is sent."""
         if observers:
             self.observers = (*self.observers, *observers)
             self._choose_send()

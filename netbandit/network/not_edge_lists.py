@@ -1,4 +1,4 @@
-"""What looks like an edge list and is none, or may be another: its lines would be read as links that are not there."""
+"""Detects files that look like edge lists and are not: their lines would be read as links that do not exist."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ _WRITES = "networkx.write_edgelist writes one that is read here"
 
 
 def named_format(content: bytes) -> str | None:
-    """Return the name of the format, known by its first lines, that *content* is in; None: it is none of these."""
+    """Return the format of *content*, recognised by its first lines; None: none of the known ones."""
     found = next((name for name, begins in _FORMATS.items() if re.search(begins, content)), None)
     return found or ("Trivial Graph Format" if _is_tgf(content) else None)
 
@@ -38,7 +38,7 @@ def _is_tgf(content: bytes) -> bool:
 
 
 def other_format(rows: Sequence[Sequence[str]]) -> str | None:
-    """Return that the rows of an edge list without names of columns are of another format; None: of none known.
+    """Return a message if rows without column names are in another known format; None: they are not.
 
     Args:
         rows: The fields of each line.
@@ -89,7 +89,7 @@ def _counted(counts: Sequence[int], rest: Sequence[Sequence[str]]) -> str | None
 
 
 def doubtful(rows: Sequence[Sequence[str]], lines: Sequence[int]) -> str | None:
-    """Return why it is in doubt that *rows* of two ids, or two and a number, are links; None: it is not.
+    """Return why *rows* of two ids, or two ids and a number, may not be links; None: they are.
 
     Args:
         rows: The fields of each line, of which the last may be empty.

@@ -1,11 +1,11 @@
-"""What is told of messages: traces, and the models of conditions."""
+"""Observers of messages: traces, and the models of conditions."""
 
 from netbandit.network.link import Channel
 from netbandit.network.message import Message
 
 
 class Observer:
-    """Is told of all messages of a network, and changes nothing; see `netbandit.network.network.Network.watch`."""
+    """Observes all messages of a network, and changes nothing; see `netbandit.network.network.Network.watch`."""
 
     def sent(self, channel: Channel, message: Message, begin: int) -> None:
         """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
@@ -26,7 +26,7 @@ class Observer:
         """
 
     def fate(self, channel: Channel, message: Message, fate: str, time: int) -> None:
-        """Note what became of a message at a *time* (ns), beside its hop or without one; see `Fate` in `link`.
+        """Note the fate of a message at a *time* (ns), in addition to its hop or without one; see `Fate` in `link`.
 
         ``"refused"``: it is lost, as it found the inbox of its receiver full.
         """

@@ -41,7 +41,7 @@ class Redrawn:
 
 @dataclass(frozen=True)
 class Outage:
-    """An outage that is known ahead: down from *begin* until before *end* (ns), and so again *every* so long.
+    """An outage known in advance: down in [begin, end) (ns), and again in each period if there is one.
 
     Attributes:
         begin: When it begins.
@@ -50,7 +50,7 @@ class Outage:
         nodes: The agents that are down.
         server: Whether the server is down.
         group: For each agent its group if the graph is cut into parts, with no link between them; else None.
-        every: After how long (ns) it comes again, longer than it lasts; None: it comes once.
+        every: Its period (ns), longer than its duration; None: it occurs once.
     """
 
     begin: int
@@ -88,7 +88,7 @@ class OutagePlan:
         contacts: When peer links are up, where the graph changes.
         sensed: Whether agents see that.
         waits: Whether messages for a link that is down wait for it, and wait again if they are cut off.
-        carry: How long (ns) it waits at most; None: for ever.
+        carry: Its longest wait (ns); None: unlimited.
         waits_for_slots: Whether it starts at slot boundaries.
     """
 
@@ -117,7 +117,7 @@ class Outages:
     """The downtimes of all links and nodes.
 
     Args:
-        plan: All that goes down.
+        plan: The outages and contacts.
         agents: The number of agents; the server has the number that follows theirs.
         links: The number of each peer link, by its two ends, the lower first.
         streams: The streams of the replication.
@@ -170,7 +170,7 @@ class Outages:
         return found
 
     def contacts(self, first: int, second: int) -> Downtimes:
-        """Return when agents see the peer link between two of them down, the lower number first."""
+        """Return when agents see the peer link between two of them down; lower number first."""
         assert self._plan.contacts is not None
         if self._plan.links is None and not self._scripts:
             return self.link(first, second)  # nothing else lets it be down

@@ -1,4 +1,4 @@
-"""PresentNeighbours neighbours, where agents see their links come and go."""
+"""Present neighbours, where agents see their links come and go."""
 
 from collections.abc import Sequence
 

@@ -199,15 +199,18 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
     except TableFileError as error:
         raise NotAGraphError(error.reason if error.line is None else f"line {error.line}: {error.reason}") from None
     names = list(columns or ())
+    # A matrix or an adjacency list looks like an edge list: say what it is before its lines are refused.
     if rows and not names and (other := not_edge_lists.other_format([row.cells for row in rows])):
         raise NotAGraphError(other)
     width, order, named_by = len(names), list(range(len(names))), "topology.columns names"
     if rows and _is_header(rows, names):
         line, header, _ = rows.pop(0)
+        # pandas writes an index in front, whose column has no name.
         first = int(header[0] == "") if names else _ends_of(header)
         if names and len(names) != len(header) - first:
             raise _bad_line(line, f"names {pluralize(len(header) - first, 'column')}, but {named_by} {len(names)}")
         width, named_by = len(header), f"line {line} names"
+        # Ends first, then attributes as they stand.
         order = [first, first + 1, *(column for column in range(width) if not first <= column < first + 2)]
         names = names or [header[column] for column in order]
     twice = next((name for name, times in Counter(filter(None, names)).items() if times > 1), None)
@@ -216,12 +219,12 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
     network = Network()
     network.skipped += filter(None, names[2:])
     for line, cells, braces in rows:
-        if names:
+        if names:  # each line has all columns
             if len(cells) != width:
                 reason = f"{pluralize(len(cells), 'field')}, but {named_by} {pluralize(width, 'column')}"
                 raise _bad_line(line, f"is not a link: {reason}")
             cells = [cells[column] for column in order]
-        else:
+        else:  # without names: two ids and perhaps a number, which is not used; separators at the end are ignored
             while cells and not cells[-1]:
                 cells = cells[:-1]
             if len(cells) not in (2, 3) or (len(cells) == 3 and number(cells[2]) is None):
@@ -235,7 +238,7 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
             network.nodes.setdefault(end, {})
         named = {name: text for name, text in zip(names[2:], cells[2:], strict=False) if name and text}
         network.links.append((cells[0], cells[1], {**named, **_attributes(braces)}))
-    if rows and not names:
+    if rows and not names:  # of three fields, others than the first two may be the ends
         doubt = not_edge_lists.doubtful([row.cells for row in rows], [row.line for row in rows])
         if doubt is not None:
             raise NotAGraphError(doubt)
@@ -297,17 +300,17 @@ def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
     first = _ends_of(header) if header else 0
     ends = header[first : first + 2]
     others = {cell for row in rows[1:] for cell in row.cells[first : first + 2]}
-    if len(ends) < 2:
+    if len(ends) < 2:  # no link either: `edge_list` refuses the line
         return False
-    if _are_ends(*ends) and not others.intersection(ends):
+    if _are_ends(*ends) and not others.intersection(ends):  # source and target
         return True
     if (
         not others
         or any(number(end) is not None for end in ends)
         or (others.intersection(ends) and not _are_ends(*ends))
-    ):
+    ):  # the only line, numbers, or ids that others name: a link
         return False
-    if all(number(other) is not None for other in others):
+    if all(number(other) is not None for other in others):  # all ids are numbers, but not these words
         if columns or _alike(*ends):
             return True
         more = ", ..." if len(header) > 2 else ""

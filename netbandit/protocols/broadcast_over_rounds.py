@@ -18,10 +18,10 @@ from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 
 class BroadcastOverRounds(BroadcastProtocol):
-    """Each round of another protocol carries what every agent tells to all others.
+    """Each round of another protocol carries the broadcasts of all agents.
 
-    An agent hears an item when it reaches it: before the round ends where nodes pass items on to each other, with the
-    answer where a server has them all. What stands for several items on the way is all of them, each with its label.
+    An agent hears an item on arrival: before the round ends where nodes forward items, with the answer where there is
+    a server. An aggregate of several items contains all of them, each with its label.
     """
 
     rounds: CallbackRoundProtocol = state()
@@ -36,7 +36,7 @@ class BroadcastOverRounds(BroadcastProtocol):
 
     @property
     def isolated(self) -> bool:
-        """Whether rounds are."""
+        """Whether the rounds are isolated: see `NetworkProtocol.isolated`."""
         return self.rounds.isolated
 
     def start(self, network: Network, hear: Hear) -> None:
@@ -60,7 +60,7 @@ class BroadcastOverRounds(BroadcastProtocol):
     def figures(self) -> dict[str, float | int | None]:
         """Return ``unanswered``, where a server answers and messages may be lost.
 
-        A round is not counted if the run ended sooner after it than the slowest answer took.
+        A round that began less than the slowest answer before the end of the run is not counted.
         """
         if not (self.rounds.served and self.network.may_lose):
             return {}

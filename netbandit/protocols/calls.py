@@ -18,19 +18,19 @@ class SyncHandler(Protocol):
     def release(self, agent: int, param_set: int) -> Item | None:
         """Return what *agent* releases of one of its sets of parameters, now, after the decision of this slot.
 
-        None: it takes part, and tells nothing; who waits for all waits for ever.
+        None: it takes part without a release; agents that wait for all releases wait for ever.
         """
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Return what stands for some releases of a group, in order of their agents' numbers.
+        """Return the aggregate of some releases of a group, in order of their agents' numbers.
 
         Args:
-            items: The releases, or what stands for several of them.
+            items: The releases, or aggregates of several.
             weights: How many releases each item stands for; absent: one each.
         """
 
     def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int, included: int | None = None) -> None:
-        """Let *agent* take over what stands for the releases of *round*, now, before the decision of this slot.
+        """Let *agent* adopt the aggregate of the releases of *round*, now, before the decision of this slot.
 
         Args:
             agent: The agent.
@@ -42,7 +42,7 @@ class SyncHandler(Protocol):
         """
 
     def sync_missed(self, agent: int, param_set: int) -> None:
-        """Tell *agent* that the synchronisation of a *param_set* that it took part in has passed it by."""
+        """Tell *agent* that it has missed the result of a synchronisation of a *param_set* in which it took part."""
 
     @property
     def release_size(self) -> int:
@@ -80,11 +80,11 @@ class CallProtocol(NetworkProtocol):
         return {}
 
     def leave(self, agent: int, *, forgets: bool) -> None:
-        """Note that *agent* goes down, so that it takes no part in what is under way any more; by default nothing is.
+        """Note that *agent* goes down, and leaves all synchronisations under way; by default there are none.
 
         Args:
             agent: The agent.
-            forgets: Whether it will come back knowing nothing.
+            forgets: Whether it loses its memory.
         """
         return
 
@@ -94,4 +94,4 @@ class CallProtocol(NetworkProtocol):
 
     @abstractmethod
     def begin(self, agent: int, param_set: int) -> None:
-        """Start a synchronisation at *agent* that its whole group knows of without a call."""
+        """Start a synchronisation at *agent* that its whole group knows of in advance, without a call."""

@@ -120,7 +120,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         self._later: dict[int, dict[tuple[int, int], NDArray[np.float64]]] = {}
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return how many rows came when their step had been made without them, where that can be."""
+        """Return how many rows came after their step had been made without them; empty without a deadline."""
         return {} if self.deadline is None else {"late": self.late}
 
     @cached_property
@@ -171,14 +171,14 @@ class Consensus(DeadlineKey, ExchangeProtocol):
             self._arrivals.at(following, agent, None)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Keep what arrives for the first boundary, after the one of the slot in which it was told, that has it."""
+        """Keep arrivals for the first slot boundary after both their arrival and the slot in which they were sent."""
         clock = self.clock
         now = clock.now
         time = clock.boundary(now) * clock.slot
         earlier = [arrival for arrival in arrivals if arrival[2].value[1] < now]
         if earlier:
             self._arrivals.at(time, node, earlier)
-        if len(earlier) < len(arrivals):  # told in this very instant
+        if len(earlier) < len(arrivals):  # sent in this very instant
             self._arrivals.at(time + clock.slot, node, [one for one in arrivals if one[2].value[1] == now])
 
     def _send(self, agent: int, rows: tuple[_Row, ...], _: object = None) -> None:

@@ -38,7 +38,7 @@ class Earliest(BroadcastProtocol):
         self._leaving: dict[int, tuple[int, dict[int, int]]] = {}
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
-        """Let all others hear *item*, each when it could be there."""
+        """Let all others hear *item*, each at its earliest arrival time."""
         now = self.clock.now
         if now >= self.clock.end:
             return

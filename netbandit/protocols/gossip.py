@@ -14,11 +14,11 @@ GOSSIP = Kind("GOSSIP")
 
 
 class Gossip(NeighbourRounds):
-    """Rounds among neighbours: everything known goes to one random neighbour in each slot.
+    """Rounds among neighbours: each slot, a node sends all items it holds to one random neighbour.
 
-    Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
+    The neighbour is drawn uniformly; a node without items sends nothing.
 
-    A node whose last copy has not left it yet, because its link is slow, waits until it has: copies would only pile up.
+    A node whose last copy is still being transmitted over a slow link waits: copies would only pile up.
 
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
     slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,

@@ -30,7 +30,7 @@ class LocalKeys(DeadlineKey):
     """Whether an agent that has the arm of an observation does not forward it (flooding with absorption)."""
     carry: Carry | None = None
     """Where agents see their links come and go: how long a message waits for its link; absent: for ever. With ``route =
-    "flood"``: how old an item may be that is told to neighbours that come later; absent: they are told nothing. Waiting
+    "flood"``: the greatest age of items sent to neighbours that come into contact later; absent: none are sent. Waiting
     is no hop."""
     stop: float = Field(default=0.0, ge=0, le=1)
     """With ``flood``: the probability with which an agent does not forward a received item (random stop)."""
@@ -64,7 +64,7 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
             self.way.absorbs = self._absorbs
 
     def check_with(self, others: Others) -> Checks:
-        """Yield sets of parameters, which only agents that call keep, and absorption where nobody can tell of what."""
+        """Yield sets of parameters without calls, and absorption where items cannot be identified."""
         if self.deadline is not None and "round" not in others.learner.talks:
             yield Note("deadline", "has no effect with this learner: nobody waits for what others tell")
         if self.stride is not None:
@@ -91,7 +91,7 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         return self.way.figures()
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
-        """Let *agent* tell those near it, from this instant on."""
+        """Send the item of *agent* to those within ttl hops, from this instant on."""
         self.way.broadcast(round, agent, item)
 
     def leave(self, agent: int, *, forgets: bool) -> None:
@@ -108,7 +108,7 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         return self.way.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Hand on what arrives."""
+        """Pass arrivals to the route."""
         self.way.receive(node, arrivals)
 
     def _absorbs(self, agent: int, item: Item) -> bool:

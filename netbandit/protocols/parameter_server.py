@@ -38,7 +38,7 @@ class _Parcel(NamedTuple):
 
 
 class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
-    """A server that agents upload to and hear from each when it wants, without waiting for others.
+    """A server to which each agent uploads at will, and which answers without waiting for others.
 
     The structure of FedLinUCB and of Async-LinUCB: a server, and agents that do not wait for each other.
 
@@ -48,7 +48,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
 
     The server is reached over uplinks, which are never slotted; or an agent hosts it. Then messages go along the host's
     breadth-first tree, the lowest-numbered parent among equals, hop by hop, unmerged, each hop counted: slotted one hop
-    a slot, asynchronous the moment they arrive. The host's own deposits take no message and no time.
+    a slot, asynchronous the moment they arrive. The host's own uploads take no message and no time.
     """
 
     answer: Literal["uploader", "lagging"] = "uploader"
@@ -74,7 +74,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
             yield Note("deadline", 'is used only with answer = "uploader": no agent waits for an answer')
 
     def check_with(self, others: Others) -> Checks:
-        """Yield agents that would not hear of their own data, and a server that is not there or out of reach."""
+        """Yield agents that would not receive their own data, and a host that does not exist or is out of reach."""
         if self.answer == "lagging" and getattr(others.learner, "decide", None) == "received":
             yield Mistake(
                 "answer",

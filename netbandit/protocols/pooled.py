@@ -18,8 +18,8 @@ class Pooled(BroadcastProtocol):
 
     Items shared in a slot are known to all others before the decision of the next.
 
-    No message is sent, whatever the graph and the timing: there is nothing to count, and nothing to be late. Learners
-    that call for a synchronisation, or deposit, when they know enough new, share in every slot instead; with a fixed
+    No message is sent, whatever the graph and the timing: nothing is counted, and nothing is late. Learners
+    that call for a synchronisation, or upload, when they know enough new, share in every slot instead; with a fixed
     schedule, in the slots that it names.
     """
 

@@ -134,7 +134,7 @@ class NetworkProtocol(Part, ABC):
         return getattr(self, "deadline", None) is not None and not self.isolated
 
     def fewest_together(self, graph: Topology) -> int:
-        """Return how many agents' releases are put together at one place, where these are fewest: by default all."""
+        """Return the smallest number of agents whose releases are aggregated at one node: by default all."""
         return graph.agents
 
     def over_seen_links(self, talk: str) -> SeenLinks | None:
@@ -143,7 +143,7 @@ class NetworkProtocol(Part, ABC):
 
     @property
     def used_links(self) -> frozenset[Links]:
-        """The tables of ``[links]`` that say something about links it may use."""
+        """The tables of ``[links]`` whose links it may use."""
         tables: dict[Links, bool] = {"peer": self.uses_peer_links, "uplink": self.uses_uplinks}
         return frozenset(table for table, used in tables.items() if used)
 
@@ -240,7 +240,7 @@ class CallbackRoundProtocol(NetworkProtocol):
 
     @property
     def reach(self) -> Sequence[int] | None:
-        """For each agent how many share with it in a round, itself included; None: all do."""
+        """For each agent the number of agents that share in a round, itself included; None: all."""
         return None
 
     @property

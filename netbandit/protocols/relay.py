@@ -38,12 +38,12 @@ def message_bytes(header: int, item_bytes: int) -> int:
 
 
 def links_of_tree(topology: Topology, source: int, hops: int | None) -> tuple[Integers, Integers]:
-    """Return who tells whom what *source* tells, by breadth-first search: two arrays, the second ascending.
+    """Return the breadth-first tree of *source*: parents and their children, two arrays, the second ascending.
 
     Args:
         topology: The graph.
         source: The agent.
-        hops: How many hops it goes at most; None: as many as there are.
+        hops: The largest depth; None: unlimited.
     """
     parents = topology.bfs_tree(source)
     children = np.flatnonzero(parents >= 0)
@@ -57,8 +57,8 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
 
     A broadcast tree for each source: its breadth-first tree, the lowest-numbered parent among equals.
 
-    Nobody hears a message twice, nor its own. Slotted, a message moves one hop a slot and reaches an agent k hops away
-    k slots after it was sent, if each hop fits a slot; an agent passes it on at the boundary at which it hears it.
+    No agent receives a message twice, nor its own. Slotted, a message moves one hop a slot and reaches an agent k hops
+    away k slots after it was sent, if each hop fits a slot; an agent forwards it at the boundary at which it hears it.
     Asynchronous, it is heard and passed on the moment it arrives. On the complete graph every message takes one hop,
     as in Solanki et al. 2022. In a graph of several components a message stays in its own. In rounds an agent goes on
     when it has heard everybody, or at its `deadline`.
@@ -83,7 +83,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
         self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._hear, AGENTS)
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
-        """Let *agent* tell all others its *item*, from this instant on."""
+        """Send the *item* of *agent* to all others, from this instant on."""
         self._tell(agent, RELAY, message_bytes(self.network.header, item.size), Heard(agent, round, item))
 
     def announce(self, round: int, agent: int) -> bool:

@@ -13,7 +13,7 @@
                 answer = yield me.receive(RESULT)
             return answer
 
-A coroutine begins when its agent contributes, and resumes when the awaited messages are there: slotted, at the slot
+A coroutine begins when its agent contributes, and resumes once the awaited messages have arrived: slotted, at the slot
 boundary that ends the hop; asynchronous, the moment a message arrives. Its return value informs its agent; the round
 ends when all coroutines have returned. Messages that arrive before they are awaited are kept; those that arrive
 after the coroutine has returned are dropped.
@@ -77,7 +77,7 @@ class Wanted(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _one_of(kinds: tuple[Kind, ...]) -> Wanted:
-    """Return what most coroutines wait for at most times: a message of one of these *kinds*, whoever it is from."""
+    """Return the most common condition: a message of one of these *kinds* from anybody."""
     return Wanted(kinds, None, single=True)
 
 
@@ -89,8 +89,8 @@ class Participant:
         neighbours: Its neighbours, ascending.
         agents: The number of agents in all.
         round: The number of the round, from 1.
-        senders: Who sent what the latest receive has given, in the same order.
-        kinds: Of what kinds it was, in the same order.
+        senders: The senders of the messages of the latest receive, in the same order.
+        kinds: Their kinds, in the same order.
     """
 
     def __init__(self, protocol: "RoundProtocol", agent: int, round: int) -> None:
@@ -108,12 +108,12 @@ class Participant:
         return self._protocol.clock.now
 
     def send(self, kind: Kind, payload: Any = None, *, to: int | Iterable[int]) -> None:
-        """Send a message, one and the same to each of some neighbours.
+        """Send the same message to one or several neighbours.
 
         Args:
             kind: What kind of message it is.
-            payload: What it says. Its bytes follow: those of an `Item`, 8 a number, 4 a key (a label) of a dictionary,
-                those of its parts for a list or a tuple, none for None; and 20 for the header.
+            payload: Its payload, which decides its size: 20 bytes for the header, plus those of an `Item`, 8 per
+                number, 4 per key (label) of a dictionary, 0 for None; of a list or a tuple, those of its parts.
             to: A neighbour, or several.
         """
         if not isinstance(kind, Kind):
@@ -137,11 +137,11 @@ class Participant:
         """Wait for messages: ``payload = yield me.receive(KIND)``.
 
         Args:
-            kind: The kind, or several of which one will do.
-            from_: None: one message, whoever it is from. A neighbour: one message from it. Several: one from each; what
-                is given is a list in order of the senders' numbers.
-            deadline: How long to wait, ``"500 ms"`` or nanoseconds; absent: for ever. When it has passed, what is given
-                is None in place of a payload, and of a list those that have come (`senders` says whose they are).
+            kind: The kind, or several, any of which matches.
+            from_: None: one message from any neighbour. A neighbour: one message from it. Several: one from each, as
+                a list in order of the senders' numbers.
+            deadline: The longest wait, ``"500 ms"`` or nanoseconds; absent: unlimited. After it the payload is None,
+                or the list has only those that have arrived (`senders` says whose).
         """
         kinds = kind if isinstance(kind, tuple) else (kind,)
         if from_ is None and deadline is None:
@@ -160,7 +160,7 @@ class Participant:
         return Wanted(kinds, senders, single=single, deadline=limit)
 
     def receive_all(self, kind: Kind | tuple[Kind, ...], deadline: str | int | None = None) -> Wanted:
-        """Wait until there is a message at least: ``payloads = yield me.receive_all(KIND)`` gives all that are there.
+        """Wait for at least one message: ``payloads = yield me.receive_all(KIND)`` returns all in the mailbox.
 
         Args:
             kind: The kind, or several.
@@ -275,22 +275,22 @@ class RoundProtocol(CallbackRoundProtocol):
 
     @abstractmethod
     def round(self, me: Participant, item: Any) -> Coroutine:
-        """Do the part of an agent in a round, and return what stands for the items of all.
+        """Run an agent's part in a round, and return the aggregate of all items.
 
         Args:
             me: The agent in this round.
-            item: What it contributes, an `Item`; None if the participants were chosen and it is not one of them.
+            item: Its contribution, an `Item`; None if participants were chosen and it is not among them.
         """
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Return what stands for *items*: an item of the same kind, which may be aggregated again.
+        """Return the aggregate of *items*: an item of the same kind, which may be aggregated again.
 
         Args:
             items: At least one, in order of their agents' numbers.
             weights: How many agents each item stands for; absent: one each.
         """
         items = list(items)
-        latest = self._latest  # agents that hear the same mostly do so one after the other
+        latest = self._latest  # agents with the same items usually aggregate one after another
         if latest is not None and latest[1] == weights and list(map(id, latest[0])) == list(map(id, items)):
             return latest[2]
         found = self.aggregation.aggregate(items, weights)

@@ -22,11 +22,11 @@ class CountedRound:
     Attributes:
         number: Its number.
         items: The contribution of each agent; None until it has contributed.
-        missing: For each agent, of how many agents it has not the items.
-        informed: For each agent, what happens when it has them all.
-        uninformed: How many agents that act here have not.
+        missing: For each agent, how many items it still lacks.
+        informed: For each agent, the event that it has them all.
+        uninformed: How many agents that act here still lack items.
         conclusion: The conclusion from the items, once any agent has all of them.
-        heard: For each agent, whose items it has heard, where one may come again: after it has lost its memory.
+        heard: For each agent, whose items it has, where one may come again after its source has lost its memory.
     """
 
     def __init__(self, number: int, informed: list[Event], acting: int) -> None:
@@ -41,9 +41,9 @@ class CountedRound:
 
 
 class RoundsOverBroadcast(CallbackRoundProtocol):
-    """Every agent tells all others its item, and concludes the moment it has heard them all.
+    """Every agent broadcasts its item, and concludes the moment it has received all others.
 
-    Nobody needs a clock that ends the round: an agent counts, so those in the middle of a network go on earlier.
+    No clock ends the round: each agent counts items, so central agents go on earlier.
 
     If agents conclude individually, because an agent receives only from those nearby, or waits only until a deadline,
     it counts those from which it can receive and that have not left; items of a round that it has not reached are kept
@@ -96,7 +96,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         return self._wait_list.late if self._per_agent else 0
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
-        """Let *agent* tell its item to all others."""
+        """Broadcast the item of *agent*."""
         item = contributed(item)
         if self._alone:
             return Event(self.clock.environment).succeed(self.conclude(round, [item], group=agent))
@@ -126,7 +126,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         return found
 
     def done(self, agent: int, round: int) -> None:
-        """Tell all that can hear it."""
+        """Announce it to all agents in reach."""
         self._heard[agent].clear()
         self._wait_list.done(agent)
         if self.broadcasts.out_of_band:

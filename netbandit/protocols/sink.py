@@ -38,7 +38,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
     The structure of HDP-MAB (Li & Song, Algorithms 4 and 5).
 
     The sink of a component is its agent with the smallest eccentricity, the lowest number among equals. When it
-    has the items of its component it uploads what follows from them; the server waits for all sinks, answers them
+    has the items of its component it uploads their aggregate; the server waits for all sinks, answers them
     on their uplinks, and all other agents hear a broadcast. An agent that is a component of its own collects
     nothing and uploads at once. With a `deadline` the sink uploads, and the server answers, with what it has when so
     much time has passed since its first item of the round; an agent that has heard no answer three deadlines after its
@@ -108,7 +108,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
 
     @property
     def late(self) -> int:
-        """Items that came after a sink, or the server, had gone on without, and answers after agents had."""
+        """Items that a sink or the server had gone on without, and answers that came after agents had gone on."""
         return self._late + self._server.late + self._wait_list.late
 
     def check_with(self, others: Others) -> Checks:

@@ -61,11 +61,11 @@ class TreeCollection:
         self._per_agent = False
 
     def collect_apart(self, deadline: int | None, late: Callable[[int, int], None]) -> None:
-        """Have roots upload without those who are done, and at a *deadline* without those who are missing.
+        """Let roots upload without agents that have left, and at a *deadline* without missing ones.
 
         Args:
             deadline: How long (ns) a root waits from its first item of a round; None: for ever.
-            late: Told of a component, and of how many items have come too late for its root.
+            late: Called with a component and the number of items that have come too late for its root.
         """
         self._per_agent = True
         self._deadline = deadline
@@ -75,14 +75,14 @@ class TreeCollection:
         self._deadlines: InstantQueue[tuple[int, int]] = InstantQueue(self._clock, self._pass_deadlines, DEADLINES)
 
     def note_done(self, agent: int, component: int, round: int) -> None:
-        """Let the root of a *component* know that *agent* contributes to *round* and later ones no more."""
+        """Note at the root of a *component* that *agent* has left from *round* on."""
         self._done[component][agent] = round
         for key in [key for key in self._collected if key[1] == component and key[0] >= round]:
             if not self._missing(*key):
                 self._deliver(*key)
 
     def forget(self, component: int) -> None:
-        """Let the root of a *component* know nothing any more."""
+        """Discard all that the root of a *component* knows."""
         for key in [key for key in self._collected if key[1] == component]:
             del self._collected[key]
         if not self._per_agent:

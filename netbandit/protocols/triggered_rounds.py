@@ -49,7 +49,7 @@ class TriggeredRounds(CallProtocol):
 
     @property
     def isolated(self) -> bool:
-        """Whether rounds are."""
+        """Whether the rounds are isolated: see `NetworkProtocol.isolated`."""
         return self.rounds.isolated
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
@@ -188,7 +188,7 @@ class TriggeredRounds(CallProtocol):
         self.end(round)  # others may never be informed
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return how much came too late to be used, where one does not wait for ever."""
+        """Return how much came too late to be used, if there is a deadline."""
         late: int | None = getattr(self.rounds, "late", None)
         return {"late": late} if self._per_agent and late is not None else {}
 
@@ -228,7 +228,7 @@ class EverybodyNamed(Everybody):
         return Item(self._sums.of(found).size, found)
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Return the sum of all that the server has of the agents, and its number; or the *aggregate* itself."""
+        """Return the sum of the newest releases at the server, and its number; or the *aggregate* itself."""
         if self._kept is None:
             return aggregate
         self._kept.take(aggregate.value)

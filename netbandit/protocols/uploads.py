@@ -13,22 +13,22 @@ class UploadHandler(Protocol):
     """The actions of agents and the server; provided by the simulation, which calls the learner."""
 
     def deposit(self, agent: int) -> Item:
-        """Return what *agent* deposits, now, after its decision; it makes no test until it may resume."""
+        """Return what *agent* uploads, now, after its decision; it makes no test until it may resume."""
 
-    def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
-        """Add all *deposits* of an instant to the server's sums, in order of their agents' numbers."""
+    def absorb(self, uploads: Sequence[tuple[int, Item]]) -> None:
+        """Add all *uploads* of an instant to the server's sums, in order of their agents' numbers."""
 
     def lagging(self) -> Sequence[int]:
-        """Return the agents that lack enough of what the server has, ascending."""
+        """Return the agents that lag behind the server enough to be sent its sums, ascending."""
 
     def give(self, agents: Sequence[int]) -> Sequence[Item]:
-        """Return what the server makes of all that it has, for each of *agents*."""
+        """Return the server's answer for each of *agents*."""
 
     def take(self, agent: int, item: Item) -> None:
         """Let *agent* adopt what the server gave, before its next decision."""
 
     def resume(self, agent: int) -> None:
-        """Let *agent* make its test again."""
+        """Let *agent* test again whether to upload."""
 
 
 class UploadProtocol(NetworkProtocol):

@@ -55,7 +55,7 @@ class Vertical(CarryKey, GatherProtocol):
     """The agent that makes the mask, or ``"third-party"``: masks come out of band, free."""
 
     def check(self) -> Checks:
-        """Yield sums of what is not masked, and *generator* where nothing is masked."""
+        """Yield secure sums of unmasked parts, and a *generator* where nothing is masked."""
         yield from super().check()
         if not self.masks and "generator" in self.model_fields_set:
             yield Note("generator", "has no effect with masks = false")

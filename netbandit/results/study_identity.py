@@ -103,7 +103,7 @@ def united(there: StudyResult | None, plan: StudyPlan, done: set[str]) -> tuple[
     """
     points, keys = plan.points, plan.keys
     all_keys = [list(runs) for runs in keys]
-    if there is None:
+    if there is None:  # a new folder
         return plan, ()
     place = {runs[0]: number for number, runs in enumerate(keys) if runs}
     ours: set[str] = set()
@@ -111,13 +111,13 @@ def united(there: StudyResult | None, plan: StudyPlan, done: set[str]) -> tuple[
     replaced = 0
     for point in there.points:
         number = place.get(point.keys[0]) if point.keys else None
-        if number is not None:
+        if number is not None:  # a point of the plan: it stays in its place there
             more = [key for key in point.keys[len(all_keys[number]) :] if key in done]
-            if more:  # it had more replications
+            if more:  # the folder has more replications of it than the plan: keep them
                 all_keys[number] = list(point.keys)
-        elif point.finished:
+        elif point.finished:  # a point that the plan does not have
             ours = ours or {_text(one) for one in points}
-            if _text(point) in ours or _is_stale(point, points):
+            if _text(point) in ours or _is_stale(point, points):  # same scenario, other content of a file or a class
                 replaced += 1
             else:
                 kept.append(point)
@@ -125,12 +125,13 @@ def united(there: StudyResult | None, plan: StudyPlan, done: set[str]) -> tuple[
     if replaced:
         what = ", ".join(sorted({key for point in points for key in (*point.inputs, *point.identities)})) or "a part"
         lines.append(f"{replaced} of the points that were here are replaced: what {what} names has changed since")
-    if not kept:
+    if not kept:  # the plan covers the folder
         return replace(plan, keys=all_keys), tuple(lines)
     # If none is new, the folder's scenario still covers all points.
     known = {point.keys[0] for point in there.points if point.keys}
     whole = there.written if place.keys() <= known else plan.written
     together = [*kept, *points]
+    # Every point gets a value for each key that varies in the whole, in one order.
     names = list(dict.fromkeys(name for point in together for name in point.parameters))
     inputs = {name: Path() for name in there.inputs}  # for existing results only the keys are known
     filled = [

@@ -1,6 +1,6 @@
 """The one place where network, protocols, bandits and learners meet: one replication, from its parts to its result.
 
-* `replication` asks each condition what is the case, and builds the network of that.
+* `replication` asks each condition for its plan, and builds the network from these.
 * `drivers` make agents act: `epochs` (phases known ahead; `round_aggregation` concludes rounds), `slots` (a decision in
   every slot), `gathers` (one node decides once all parts have arrived). `choice` chooses among them; `driver` is their
   interface.

@@ -33,7 +33,7 @@ def traffic(network: Network) -> dict[str, Metric]:
 
 
 def outcomes(network: Network) -> dict[str, Metric]:
-    """Return what became of all messages handed to links; what is dropped only where queues are finite."""
+    """Return the outcomes of all messages handed to links; ``dropped`` only where queues are finite."""
     found: dict[str, Metric] = asdict(network.ledger.outcomes)
     return {name: value for name, value in found.items() if network.flags.drops or not name.startswith("dropped")}
 
@@ -86,7 +86,7 @@ def waiting_remarks(
 
 
 def absent_slots(network: Network, agents: int, clock: Clock, but: Collection[int] = ()) -> int:
-    """Return the number of slots that agents, *but* some, missed because they were down when the slot began."""
+    """Return the number of slots that agents, except those in *but*, missed because they were down at its beginning."""
     outages = network.outages
     if outages is None or not outages.any_agents:
         return 0
@@ -167,7 +167,7 @@ def _fates(channel: Channel, back: bool) -> Iterator[tuple[str, int]]:
 
 
 def nodes_of(topology: Topology, energy: Mapping[str, NDArray[np.float64]]) -> Nodes | None:
-    """Return the agents' names, coordinates and arrays of their *energy*; None if there are none of these."""
+    """Return the agents' names, coordinates and arrays of *energy*; None if none of these is known."""
     named = not topology.bare and any("name" in data for _, data in topology.graph.nodes(data=True))
     if not named and topology.coordinates is None and not energy:
         return None

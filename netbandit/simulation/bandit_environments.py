@@ -46,7 +46,7 @@ class BanditEnvironment(ABC):
         kind: The kind of a decision event in the fingerprint.
         each: Whether regret is added up per agent.
         counted: 1 for each agent whose regret counts, 0 for a liar, shape (M,).
-        rewards: What each agent has been paid so far, shape (M,); by a market, in expectation.
+        rewards: The total reward of each agent so far, shape (M,); in a market its expectation.
         regrets: The pseudo-regret of each agent so far, shape (M,); where it is unknown, its rewards.
         knows_best: Whether regret is known; if not, rewards are added up in its place.
     """
@@ -90,12 +90,12 @@ class BanditEnvironment(ABC):
 
     @abstractmethod
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the reward of each agent's choice in *slot*, and its expected regret, or the reward if unknown."""
+        """Return each agent's reward in *slot*, and its expected regret, or the reward if that is unknown."""
 
     def count(
         self, agents: Agents, rewards: NDArray[np.float64], regrets: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        """Count what *agents* were paid, and return what is added up of those that count: their regrets, if known."""
+        """Add up the rewards of *agents*; return the regrets of those that count, or rewards if unknown."""
         paid = (np.nan_to_num(rewards) if self.bandit.discards else rewards) * self.counted[agents]
         self.rewards[agents] += paid
         self.knows_best = regrets is not None
@@ -499,13 +499,13 @@ class ActionSetEnvironment(BanditEnvironment):
         return rewards, self.count(agents, rewards, regrets)
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the largest regret of an agent, if some agents lie."""
+        """Return the largest regret of an honest agent, if some agents lie."""
         some_lie = self.knows_best and not self.counted.all()
         return {"regret_worst_agent": float(self.regrets.max())} if some_lie else {}
 
 
 class MarketEnvironment(BanditEnvironment):
-    """A market, in which agents choose quantities and see how many units were good.
+    """A market, in which agents choose quantities and observe how many units were good.
 
     Args:
         bandit: The market.

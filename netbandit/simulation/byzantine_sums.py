@@ -12,7 +12,7 @@ from netbandit.byzantine.adversaries.own_attack import LiarsView
 from netbandit.byzantine.adversaries.validation import valid_sums
 from netbandit.learners.robust_sums import unpacked_gram
 from netbandit.learners.slots import Learner
-from netbandit.learners.uploads import Deposit
+from netbandit.learners.uploads import Upload
 from netbandit.protocols.protocol import Item
 from netbandit.scenario.activity import PoissonActivity
 from netbandit.simulation.byzantine_items import Liars
@@ -69,10 +69,10 @@ class SumLies(Liars):
         )
         return row
 
-    def uploaded(self, agent: int, truth: Deposit) -> Deposit:
-        """Return the deposit of *agent*, given the honest deposit *truth*.
+    def uploaded(self, agent: int, truth: Upload) -> Upload:
+        """Return the upload of *agent*, given the honest upload *truth*.
 
-        The number of observations is not forged, since it identifies a deposit.
+        The number of observations is not forged, since it identifies an upload.
         """
         if not self._tells_a_lie(agent):
             return truth

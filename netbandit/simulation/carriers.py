@@ -111,7 +111,7 @@ class ExchangeCarrier(ABC):
 
     @abstractmethod
     def ready(self, present: Numbers) -> Numbers:
-        """Return which of the agents *present* have a row to send after their next decision, ascending."""
+        """Return the agents of *present* that have a row to send after their next decision, ascending."""
 
     @property
     @abstractmethod
@@ -136,7 +136,7 @@ class ExchangeCarrier(ABC):
 
         Args:
             slot: The slot of their decision.
-            agents: The agents, ascending, shape (n,); none only if `should_send` says so of a slot without any ready.
+            agents: The agents, ascending, shape (n,); empty only if `should_send` is true without any ready.
             rows: Shape (n, k).
         """
 

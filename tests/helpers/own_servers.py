@@ -4,7 +4,7 @@ import numpy as np
 
 import netbandit as nb
 from netbandit.learners.oful import Oful
-from netbandit.learners.uploads import Deposit, Own, Total
+from netbandit.learners.uploads import Own, Total, Upload
 
 
 class Grouped(nb.Learner):
@@ -75,7 +75,7 @@ class OwnOful(Oful):
         if not hasattr(self, "server"):
             self.server = self.sum_server()
         self.server.absorb(
-            [(int(agent), Deposit(row[:-1], int(row[-1]))) for agent, row in zip(sources, rows, strict=True)]
+            [(int(agent), Upload(row[:-1], int(row[-1]))) for agent, row in zip(sources, rows, strict=True)]
         )
 
     def lagging(self):

@@ -52,7 +52,7 @@ class WatchedServer(SumServer):
         newer = super().absorb(deposits)
         held = WATCHED.held
         for agent in range(len(self._observations)):
-            kept = self.deposited(agent)
+            kept = self.newest_upload(agent)
             held[agent, kept.life] = kept.observations
             assert near(kept.sums, WATCHED.prefix(agent, kept.life, kept.observations), 1e-9)
         WATCHED.totals[id(self.total)] = self.total, dict(held)

@@ -33,7 +33,7 @@ class Blocks(Shape):
             yield Mistake("inside", "must be above 0: without a link the graph is never connected")
 
     def expected(self) -> float:
-        """Return a number of links that is never less than expected."""
+        """Return an upper bound on the expected number of links."""
         return all_pairs(self.agents) * max(self.inside, self.between)
 
     def links(self, rng: np.random.Generator) -> Edges:

@@ -13,7 +13,7 @@ class Grid(Shape):
     random = False
 
     def expected(self) -> float:
-        """Return a number of links that is never less: two for each agent."""
+        """Return an upper bound on the number of links: two for each agent."""
         return 2 * self.agents
 
     def links(self, rng: np.random.Generator) -> Edges:

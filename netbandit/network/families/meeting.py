@@ -53,7 +53,7 @@ class Meeting(Family):
         return Topology(graph, found.contacts)
 
     def build(self, rng: np.random.Generator) -> "networkx.Graph[int]":
-        """Return the graph of an hour."""
+        """Return the graph of a run of one hour."""
         return self.met(Streams(self.seed or 0, 0), HOUR, HOUR).graph
 
     def check_changes(self) -> Checks:

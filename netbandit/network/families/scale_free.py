@@ -24,7 +24,7 @@ class ScaleFree(Shape):
             yield Mistake("attach", text)
 
     def expected(self) -> float:
-        """Return a number of links that is never less."""
+        """Return an upper bound on the number of links."""
         return self.agents * self.attach
 
     def links(self, rng: np.random.Generator) -> Edges:

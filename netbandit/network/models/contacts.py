@@ -12,7 +12,7 @@ from netbandit.parts.metric import Metric
 
 
 class Waiting(Model):
-    """A message waits for its link. If that goes down before it is due, its sender sees it, and sends it again.
+    """A message waits for its link. If the link goes down before arrival, the sender notices, and sends it again.
 
     It starts once the link is up again; each attempt is a message. When the horizon has come, or `Network.carry` is
     over, it is not started.
@@ -135,12 +135,12 @@ def contact_end(channel: Channel, time: int) -> int:
 
 
 def latest_start(network: Engine, put_at: int) -> int:
-    """Return the time (ns) from which on a message that was put on its channel at *put_at* is started no more."""
+    """Return the time (ns) from which a message put on its channel at *put_at* may no longer start."""
     return network.end if network.carry >= network.end - put_at else put_at + network.carry + 1
 
 
 def contact_from(network: Engine, channel: Channel, time: int) -> int:
-    """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
+    """Return when (ns) a message ready at *time* may start to get through, if it takes its latency alone.
 
     Failures that agents do not see count as well.
     """
@@ -153,9 +153,9 @@ def contact_from(network: Engine, channel: Channel, time: int) -> int:
 
 
 def next_coming(network: Engine, channel: Channel, after: int) -> tuple[int, int]:
-    """Return when (ns) the neighbour on *channel* goes, and comes back, that is there at some time.
+    """Return when (ns) the neighbour on *channel*, present at time *after*, leaves and returns.
 
-    Slotted, it comes back at the first boundary at which it is there. At time -1 no neighbour is there.
+    Slotted, it returns at the first boundary at which it is present. At time -1 no neighbour is present.
     """
     assert isinstance(channel, FaultyChannel)  # all are where links come and go
     goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))

@@ -1,4 +1,4 @@
-"""Outages: links and nodes that are down lose what is on its way."""
+"""Outages: links and nodes that are down lose messages in transit."""
 
 from netbandit.network.link import Channel
 from netbandit.network.outages import Outages
@@ -14,7 +14,7 @@ class LinkOutages(Model):
 
 
 class NodeOutages(Model):
-    """A message is lost if its receiver is down when it arrives, and not sent if its sender is before it starts."""
+    """A message is lost if its receiver is down on arrival, and not sent if its sender is down before it starts."""
 
     def __init__(self, outages: Outages) -> None:
         self._outages = outages

@@ -1,4 +1,4 @@
-"""Batteries: what is sent and received is paid from them, unless a transmitter pays for all whom it reaches."""
+"""Batteries: agents pay for what they send and receive; over a shared radio channel `radio` charges them."""
 
 from netbandit.network.batteries import Batteries
 from netbandit.network.link import Channel

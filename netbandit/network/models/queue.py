@@ -1,4 +1,4 @@
-"""Bandwidth: a message occupies its channel for a time, those after it wait, and where too many do, it is dropped."""
+"""Bandwidth: a message occupies its channel while it is transmitted; later ones queue, or are dropped if it is full."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -15,7 +15,7 @@ from netbandit.parts.metric import Metric
 class Fifo(Model):
     """A channel carries one message after the other; see `netbandit.network.link.LinkClass`.
 
-    What would start only after the horizon waits as well.
+    Messages that would start only after the horizon count as waiting, too.
     """
 
     def join(self, steps: Steps) -> None:

@@ -41,10 +41,10 @@ class Transmission:
 
     Attributes:
         message: The message.
-        channels: The channels to those whom it is for.
+        channels: The channels to its intended receivers.
         put_at: When it was put into the queue (ns).
         turn: When its turn came first (ns); -1: it has not come.
-        first: Whether it was never tried.
+        first: Whether it has not been tried yet.
     """
 
     __slots__ = ("channels", "first", "message", "put_at", "turn")
@@ -83,10 +83,10 @@ class Radio(Model):
 
     Attributes:
         transmissions: How many have begun.
-        airtime: How long they take (ns), all together.
-        collided: How many receptions were destroyed, of those whom they were for.
-        size: How many bytes they are, all together.
-        heard, heard_size, heard_airtime: The same of all whom each reaches by the end, whomever it is for.
+        airtime: Their total airtime (ns).
+        collided: Receptions destroyed at intended receivers.
+        size: Their total bytes.
+        heard, heard_size, heard_airtime: The same, once for each agent that hears it by the end, intended or not.
     """
 
     def __init__(self, plan: RadioPlan, network: Engine) -> None:
@@ -114,9 +114,9 @@ class Radio(Model):
         }
 
     def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
-        """Let the senders of these *channels* transmit *message* to the receivers, but for *excepted*, in their turn.
+        """Queue *message* at the senders of *channels*, for their receivers except *excepted*.
 
-        See `netbandit.network.wire.send`: nodes that say the same at once may do so together.
+        See `netbandit.network.wire.send`: nodes that send the same at once may share a call.
         """
         now = self._clock.now
         if now < self._clock.end:

@@ -65,7 +65,7 @@ class AlohaAccess(Settings):
 
 
 class CsmaAccess(Settings):
-    """Unslotted CSMA-CA of IEEE 802.15.4: wait for a random number of units, look, send if nothing is heard."""
+    """Unslotted CSMA-CA of IEEE 802.15.4: wait for a random number of units, sense the channel, send if it is idle."""
 
     csma: PositiveDuration = Field(description="The unit of a backoff.")
     attempts: int = Field(
@@ -83,7 +83,7 @@ def _access(value: Any) -> Any:
 
 
 class RadioSettings(Settings):
-    """Agents share the air: each has one transmitter, is heard by all its neighbours, and may be drowned by others."""
+    """Agents share the air: each has one transmitter that all neighbours hear, and transmissions may collide."""
 
     airtime: AirtimeSettings | None = Field(
         default=None, description="How long a message is on the air; absent: 8 bits a byte over links.peer.bandwidth."

@@ -138,8 +138,8 @@ class Epochs(Driver):
             epoch = cohort.enter(number)
             action = epoch.action
             self._goes_on_with(agent, action)
-            if isinstance(action, Commit):
-                if rounds.per_agent:  # which it announces
+            if isinstance(action, Commit):  # the last epoch: one arm up to the horizon
+                if rounds.per_agent:  # it announces that it commits, not before this slot
                     yield clock.wait_until(start)
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
                 presence.count_to_the_end(agent, partial(self._exploit, agent, 0, start, limit, action.arm))
@@ -149,26 +149,26 @@ class Epochs(Driver):
             explore = partial(self._regret.explore, (cohort.number, number), agent, start, limit, action)
             end = yield from presence.until_played(agent, start, action.slots, explore)
             self._note("explore", agent, number, start, min(end, limit), arms=len(action.arms))
-            if end >= clock.horizon:
+            if end >= clock.horizon:  # the phase is cut short: it has nothing to contribute
                 self._exploring[agent] = number
                 return
             end = yield from presence.until_up(agent, end)
-            if end >= limit:
+            if end >= limit:  # it is down until then; if it has lost its memory, `_changed` starts anew
                 return
             end = yield from self._learning.until_known(agent, cohort, row, number, start, end, limit)
-            if end >= limit:
+            if end >= limit:  # its last reward comes later
                 return
             yield clock.wait_until(end)
-            if self._lies.is_mute(agent):
+            if self._lies.is_mute(agent):  # it contributes no more, and its regret does not count
                 return
             item = rounds.contribution(agent, cohort, row, number)
             best = epoch.best[row]
             self._waits.begin(agent, number, end, best)
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
-            if item is not None and not (yield from self._do(agent, "item")):
+            if item is not None and not (yield from self._do(agent, "item")):  # the job ends after the run
                 return
             answer = yield rounds.protocol.contribute(number, agent, item)
-            if answer is not None and not rounds.protocol.served:
+            if answer is not None and not rounds.protocol.served:  # else the server has put it together
                 yield from self._do(agent, "aggregate")
             start = clock.boundary(clock.now)
             self._waits.end(agent, start)

@@ -87,7 +87,7 @@ class Gathers(Driver):
         return orthogonal_matrix(self.context.streams.generator("masks"), self._bandit.seen)
 
     def start(self) -> None:
-        """Let the first user come."""
+        """Schedule the first user."""
         bandit = self._bandit
         widths = [len(columns) for columns in bandit.columns]
         whole = bandit.seen

@@ -10,12 +10,12 @@ from netbandit.simulation.result import Curve, Metric
 
 
 class HonestRegret:
-    """Counts what agents play, in the slots in which they are up.
+    """Counts the pulls of agents in the slots in which they are up.
 
     Args:
-        gaps: How much worse than the best arm each arm is, shape (K,).
+        gaps: The gap of each arm to the best one, shape (K,).
         agents: The number M of agents.
-        liars: Those that lie.
+        liars: The agents that lie.
         presence: When agents are up.
         horizon: T, in slots.
         together: Whether agents with one phase and one first slot play alike.
@@ -47,8 +47,8 @@ class HonestRegret:
     def explore(self, epoch: tuple[int, int], agent: int, start: int, limit: int, phase: Phase) -> int:
         """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends.
 
-        A phase goes on after slots in which the agent was down, and its pulls are complete; none from slot *limit* on
-        counts.
+        A phase skips slots in which the agent is down, so its pulls are complete; those from slot *limit* on do not
+        count.
         """
         if self._together:
             if agent not in self._liars:

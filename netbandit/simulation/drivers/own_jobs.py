@@ -1,4 +1,4 @@
-"""The jobs that agents do on their own account: what they share is computed, and what they receive put together."""
+"""The jobs of agents that take computing time: making an item, deciding, aggregating."""
 
 from collections.abc import Generator
 from functools import partial
@@ -14,13 +14,13 @@ from netbandit.simulation.drivers.presence import Presence
 
 
 class DecisionJobs:
-    """The decisions of agents in slots, where they take time.
+    """The decisions of agents in slots, if they take computing time.
 
     Args:
         network: The network.
 
     Attributes:
-        any: Whether they do.
+        any: Whether decisions take time.
     """
 
     def __init__(self, network: Network) -> None:
@@ -28,15 +28,15 @@ class DecisionJobs:
         self.any = network.computing is not None and network.computing.takes(0, "decision")
 
     def begin(self, agents: NDArray[np.int64]) -> None:
-        """Let *agents*, which have just decided, be busy with that."""
+        """Occupy *agents*, which have just decided, for the time of a decision."""
         for agent in agents.tolist() if self.any else ():
             self._network.when_computed(agent, "decision", lambda _: None)
 
 
 def do_job(network: Network, presence: Presence, agent: int, work: Work) -> Generator[Event, Any, bool]:
-    """Let *agent* do a job of its own, anew if it goes down before the end; return whether the run goes on then.
+    """Let *agent* do a job, again if it goes down before the end; return whether the run is not over then.
 
-    Who loses its memory begins a new life instead.
+    An agent that loses its memory begins a new incarnation instead.
     """
     clock, computing = network.clock, network.computing
     while computing is not None and computing.takes(agent, work):

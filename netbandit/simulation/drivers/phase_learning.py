@@ -1,4 +1,4 @@
-"""When the rewards of a phase are known to those who drew them: at its end, or, if they are late, in a later slot."""
+"""When agents learn the rewards of a phase: at its end, or, if feedback is late, in a later slot."""
 
 from collections.abc import Callable
 from functools import partial
@@ -117,7 +117,7 @@ class PhaseLearning:
         return 0
 
     def metrics(self, agents: int) -> dict[str, Metric]:
-        """Return what became of late rewards of so many *agents*, if there are any."""
+        """Return the metrics of late rewards of so many *agents*, if there are any."""
         return {}
 
     def remarks(self) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ class PhaseLearning:
 
 
 class LatePhaseLearning(PhaseLearning):
-    """Rewards may be late: an agent waits for those of its phase, as long as it must.
+    """Rewards may be late: an agent waits for those of its phase, or until its patience ends.
 
     Args:
         context: The replication.

@@ -1,4 +1,4 @@
-"""When agents are up: `Presence` answers for drivers that let agents sleep; outages and batteries stand behind it."""
+"""When agents are up, by outages and batteries, for drivers that let agents sleep."""
 
 from collections.abc import Callable, Generator, Sequence
 from functools import cached_property, partial
@@ -41,7 +41,7 @@ class Presence:
         self._clock = clock
 
     def watch(self, changed: Callable[[int, bool], None]) -> Sequence[int]:
-        """Call *changed* for each agent that goes down or comes back up, and whether it is; return who is down now."""
+        """Call *changed* with each agent that goes down or up, and whether it is up; return those down now."""
         return ()
 
     def is_gone(self, agent: int) -> bool:
@@ -61,7 +61,7 @@ class Presence:
         return start + slots
 
     def life_end(self, agent: int) -> int:
-        """Return the first slot that *agent* no longer plays with the memory that it has now."""
+        """Return the first slot that *agent* no longer plays in its present incarnation."""
         return self._clock.horizon
 
     def until_up(self, agent: int, slot: int) -> Waiting:
@@ -73,7 +73,7 @@ class Presence:
         return self.next(agent, slot)
 
     def until_played(self, agent: int, start: int, slots: int, count: Callable[[], int]) -> Waiting:
-        """Return the boundary at which *agent* has played from slot *start* on, once that has come if it must.
+        """Return the boundary at which *agent* has played its slots, once it has come if outages are not known ahead.
 
         Args:
             agent: The agent.
@@ -85,17 +85,17 @@ class Presence:
         return count()
 
     def count_to_the_end(self, agent: int, count: Callable[[], object]) -> None:
-        """Have *count* called for what *agent* plays to the horizon: now, or at the horizon if that is not known."""
+        """Call *count* for the pulls of *agent* to the horizon: now, or then if outages are not known ahead."""
         count()
 
     def count_meanwhile(self, agent: int, count: Callable[[], object]) -> None:
-        """Have *count* called if the horizon comes before `counted`."""
+        """Call *count* at the horizon, unless `counted` is called before."""
 
     def counted(self, agent: int) -> None:
-        """Note that what *agent* has played is counted."""
+        """Note that the pulls of *agent* are counted."""
 
     def close(self) -> None:
-        """Count what is not counted, at the horizon."""
+        """Count all pulls that have not been counted, at the horizon."""
 
 
 class PresenceAhead(Presence):

@@ -1,4 +1,4 @@
-"""Aggregates the items of rounds for the driver `Epochs`: agents conclude as cohorts, or each for itself.
+"""Aggregates the items of rounds for `Epochs`: agents conclude as cohorts, or individually.
 
 `Epochs` calls it, and so does the protocol, to aggregate items and to conclude a round; it calls the learners.
 """
@@ -41,7 +41,7 @@ def concludes_per_agent(
     Args:
         learner: The learner.
         protocol: The protocol.
-        fail: Whether agents fail.
+        fail: Whether agents may go down.
         forget: Whether they lose their memory then.
         lack: Whether they may go on without some rewards of a phase.
     """
@@ -68,7 +68,7 @@ class Epoch:
 
     Attributes:
         action: Their action.
-        ahead: The number of members that have not yet left the epoch.
+        ahead: How many members have not left the epoch.
         best: The arm that each member pulls while it waits; empty until an agent has completed the phase.
         releases: The values each member may share for the active arms, shape (members, a).
         late: How late the rewards of the phase are, where they may be.
@@ -102,7 +102,7 @@ class Cohort:
         self.informed = True
 
     def enter(self, number: int) -> Epoch:
-        """Return an epoch, which its first agent begins for all."""
+        """Return an epoch; its first agent begins it for all."""
         epoch = self.epochs.get(number)
         if epoch is None:
             epoch = self.epochs[number] = Epoch(self.learner.begin(number), len(self.members))
@@ -412,7 +412,7 @@ class AggregationPerAgent(RoundAggregation):
         self.protocol.forget(agent)
 
     def ended_rounds(self, is_up: Callable[[int], bool]) -> list[int]:
-        """Return the rounds that have ended, or in which no agent is any more that is up at the horizon."""
+        """Return the rounds that have ended, or that no agent up at the horizon takes part in any more."""
         ended = set(super().ended_rounds(is_up))
         if not self.isolated:
             up = set(filter(is_up, range(self._agents)))
@@ -420,7 +420,7 @@ class AggregationPerAgent(RoundAggregation):
         return sorted(ended)
 
     def account(self, *, shared: bool) -> PrivacySpent:
-        """Account for the agent that shares with most others, of those that released anything, in all its lives."""
+        """Return the privacy spent by the releasing agent that shares with most others, in all incarnations."""
         releases = int(self.contributions.max()) if shared else 0
         sharing = max(
             (size for size, made in zip(self._sharing, self.contributions.tolist(), strict=True) if made),
@@ -430,7 +430,7 @@ class AggregationPerAgent(RoundAggregation):
         return spent.after_lost_memory() if releases and self._released_anew else spent
 
     def remarks(self) -> tuple[str, ...]:
-        """Return those of `RoundAggregation`, and that noise differs between agents."""
+        """Return the notes of `RoundAggregation`, and one if noise differs between agents."""
         remarks = super().remarks() if self.protocol.chooses else ()
         epsilon = getattr(self.learner, "epsilon", inf)
         fewest, most = min(self._sharing), max(self._sharing)

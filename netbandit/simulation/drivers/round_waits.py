@@ -1,4 +1,4 @@
-"""How long agents wait for the ends of rounds, and for how much of that nodes compute."""
+"""The waits of agents for the ends of rounds, and the part of them in which nodes compute."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -11,13 +11,13 @@ from netbandit.simulation.result import Metric
 
 
 class RoundWaits:
-    """Who waits since when, and how long those waited that wait no more.
+    """The agents that wait, and the lengths of the waits that have ended.
 
     Args:
         network: The network.
 
     Attributes:
-        now: The agents that wait, each with the round, the slot since which it waits, and the arm that it pulls.
+        now: For each waiting agent the round, the first slot of its wait, and the arm that it pulls.
     """
 
     def __init__(self, network: Network) -> None:
@@ -49,16 +49,15 @@ class RoundWaits:
         return 0 if computing is None else computing.together()
 
     def lengths(self, before: float = float("inf")) -> list[int]:
-        """Return for how many slots agents wait at the horizon for rounds *before* one."""
+        """Return how many slots each agent still waiting at the horizon has waited for a round *before* one."""
         return [self._clock.horizon - since for number, since, _ in self.now.values() if number < before]
 
     def metrics(self, rounds: Iterable[int]) -> dict[str, Metric]:
         """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.
 
-        Where nodes compute, and in how many of these slots some did.
+        If nodes compute, also in how many of these slots some did.
 
-        Without any, the mean is 0 where nobody waits, and None where somebody does: a wait that did not end is none of
-        zero.
+        Without any ended wait, the mean is 0 if nobody waits, else None: a wait that has not ended is not 0 slots.
         """
         waits: Counter[int] = Counter()
         computed = 0

@@ -1,4 +1,4 @@
-"""When agents that decide in slots know their rewards: at once, or, if they are late, before a later decision."""
+"""When agents that decide in slots learn their rewards: at once, or, if late, before a later decision."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,9 +28,9 @@ def slot_learning(
 
     Args:
         context: The replication.
-        world: What they play.
+        world: The environment.
         learners: Their learners, one per parameter set, not yet started.
-        strategy: How they communicate; it is told how to ask for what they have learned.
+        strategy: How they communicate; it gets a function that returns what they have learned.
     """
     plan = context.feedback
     return SlotLearning() if plan is None else LateSlotLearning(context, plan, world, learners, strategy)
@@ -46,14 +46,14 @@ class SlotLearning:
     queue: FeedbackQueue | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return what learners may know of it: fields of `netbandit.learners.world.World`."""
+        """Return the facts for learners: fields of `netbandit.learners.world.World`."""
         return {}
 
     def forget(self, agent: int) -> None:
         """Drop what *agent*, which loses its memory, has not learned yet."""
 
     def metrics(self, turns: Turns) -> dict[str, Metric]:
-        """Return what became of late rewards, if there are any, once all *turns* are played."""
+        """Return the metrics of late rewards, if there are any, once all *turns* are played."""
         return {}
 
 

@@ -92,7 +92,7 @@ class Slots(Driver):
                 in_turn=strategy.in_turn,
                 log=strategy.log,
                 isolated=strategy.isolated,
-                deposits=strategy.deposits,
+                deposits=strategy.uploads,
                 eigenvalue=strategy.eigenvalue,
                 matrix=strategy.matrix,
                 sets=strategy.sets,
@@ -199,11 +199,13 @@ class Slots(Driver):
         first = self._played
         slot = turns.slot(first)
         strategy.apply_received(slot)
+        # Only a network event can change a decision: agents play up to the next one. Where deciding takes time, each
+        # decision is an event of its own.
         last = first if self._jobs.any else turns.before(environment.peek())
-        stop = turns.after(strategy.last(slot, self._clock.horizon) - 1)
+        stop = turns.after(strategy.last(slot, self._clock.horizon) - 1)  # the strategy may want to send earlier
         self._played = self._play(first, max(first + 1, min(last, stop)))
         self._decisions += turns.decided(first, self._played)
-        latest = self._played - 1
+        latest = self._played - 1  # only its agents may send: playing stops once somebody calls
         strategy.deciding = turns.agents(latest)
         self._jobs.begin(strategy.deciding)
         slot = turns.slot(latest)

@@ -93,7 +93,7 @@ def unknown(network: Network, known: Set[Feature], unused: str = "links.uplink")
 
 
 def nothing_goes_wrong(network: Network) -> bool:
-    """Return whether nothing decides about a message, on uplinks either: all is counted as delivered at once."""
+    """Return whether every message is delivered, on uplinks too, so that all are counted at once."""
     return features(network) <= COUNTED
 
 
@@ -106,7 +106,7 @@ def reason_against(unknown: Set[Feature]) -> str | None:
 
 
 def too_many(network: Network) -> str | None:
-    """Return why the messages that are under way at once are too many; None if they are not."""
+    """Return why too many messages are in flight at once; None if they are not."""
     channels = [channel for out in network.channels for channel in out]
     longest = max((channel.latency for channel in channels), default=0) + _longest(network.faults.peer)
     slots = longest // network.clock.slot + 2

@@ -31,7 +31,7 @@ _chance_of_bits = njit(cache=True)(chance_of_bits)
 class Channels(NamedTuple):
     """Channels, sorted by receiver, then sender, with the random numbers of their messages and the messages in flight.
 
-    D is in how many slots a message takes effect at most. Numbers that messages draw have shape (channels, W): that of
+    D is the longest delay of a message in slots. Random numbers of messages have shape (channels, W): that of
     message n is in column n mod W; where they draw none for a purpose, W is 0.
 
     Attributes:

@@ -57,7 +57,7 @@ class CommunicationStrategy:
         asks: Whether to ask agents if they want to synchronise.
         present: The agents that are up, ascending.
         in_turn: Whether agents decide one after another within a slot, each after receiving from all before it.
-        deposits: Whether agents deposit their sums with a server.
+        uploads: Whether agents upload their sums to a server.
         log: What counts as time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that decided in the latest turn and may now send, ascending.
@@ -83,7 +83,7 @@ class CommunicationStrategy:
         self.sets = 1
         self.asks = False
         self.in_turn = False
-        self.deposits = False
+        self.uploads = False
         self.log: Literal["slots", "pulls"] = "slots"
         self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
         self.eigenvalue = 0.0

@@ -1,4 +1,4 @@
-"""The strategy of asynchronous uploads: agents deposit their sums at a server at will, and receive its totals.
+"""The strategy of asynchronous uploads: agents upload their sums to a server at will, and receive its totals.
 
 Or, of a learner with `serve`, rows, and an answer of their own: `Rows` is then what the learner itself is for sums.
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
-from netbandit.learners.uploads import Deposit, Own, SumServer, Total, UploadLearner
+from netbandit.learners.uploads import Own, SumServer, Total, Upload, UploadLearner
 from netbandit.network.clock import Clock
 from netbandit.protocols.adapters import upload_protocol
 from netbandit.protocols.protocol import Item
@@ -32,7 +32,7 @@ class _Given(NamedTuple):
 class Rows:
     """What agents of a learner with `serve` upload and adopt, and their server; see `UploadLearner` and `SumServer`.
 
-    A deposit is a row, and in place of observations it counts the rows that its agent uploaded in its life; a total is
+    An upload is a row, and in place of observations it counts the rows that its agent uploaded in its life; a total is
     the answer for an agent, and counts the server's answers.
 
     Args:
@@ -51,21 +51,21 @@ class Rows:
         self._pushed: dict[int, NDArray[np.float64]] = {}
         self._adopting: dict[int, _Given] = {}
 
-    def deposit(self, agent: int) -> Deposit:
+    def deposit(self, agent: int) -> Upload:
         """Return the row that *agent* shares."""
         rows = self._learner.share(self._clock.now // self._clock.slot, np.array([agent]))
         assert rows is not None, "who wants to upload shares"
         uploaded, life = self._newest[agent]
         self._newest[agent] = Own(uploaded + 1, life)
-        return Deposit(rows[0], uploaded + 1, life)
+        return Upload(rows[0], uploaded + 1, life)
 
-    def absorb(self, deposits: Sequence[tuple[int, Deposit]]) -> int:
+    def absorb(self, uploads: Sequence[tuple[int, Upload]]) -> int:
         """Let the learner's server take in the rows."""
-        self._learner.serve(np.array([agent for agent, _ in deposits]), np.stack([each.sums for _, each in deposits]))
-        for agent, (_, number, life) in deposits:
+        self._learner.serve(np.array([agent for agent, _ in uploads]), np.stack([each.sums for _, each in uploads]))
+        for agent, (_, number, life) in uploads:
             served = self._served[agent]
             self._served[agent] = max(served, Own(number, life), key=lambda own: (own.life, own.observations))
-        return len(deposits)
+        return len(uploads)
 
     def lagging(self) -> list[int]:
         """Return the agents that lag, ascending, but those that the server has nothing to say to."""
@@ -114,7 +114,7 @@ class Rows:
 
 
 class Uploads(CommunicationStrategy):
-    """Agents that deposit their sums at will, and adopt the totals returned.
+    """Agents that upload their sums at will, and adopt the totals returned.
 
     An agent adopts a total before its next decision; until then, the total has no effect. See `UploadHandler` for the
     methods that the protocol calls.
@@ -133,16 +133,16 @@ class Uploads(CommunicationStrategy):
         self.members = np.full(agents, agents)
         self.isolated = False
         self.asks = True
-        self.deposits = True
+        self.uploads = True
         self._bytes = learner.item_bytes
-        self._numbers: int | None = None  # of a deposit, where it is no row
+        self._numbers: int | None = None  # of an upload, where it is no row
         if isinstance(learner, UploadLearner) and not learner.has("serve"):
             self._numbers = learner.deposit_numbers(getattr(context.bandit, "dimension", 0)) + context.network.forgets
         self._absorbed = 0
-        self._deposited = np.zeros(agents, dtype=np.int64)
-        self._deposited_at = np.zeros(agents, dtype=np.int64)
-        # Of each agent the deposits that are in no total it has adopted, and when they were made (ns).
-        self._open: list[list[tuple[Deposit, int]]] = [[] for _ in range(agents)]
+        self._uploaded = np.zeros(agents, dtype=np.int64)
+        self._uploaded_at = np.zeros(agents, dtype=np.int64)
+        # Of each agent the uploads that are in no total it has adopted, and when they were made (ns).
+        self._open: list[list[tuple[Upload, int]]] = [[] for _ in range(agents)]
         self._waits: list[int] = []
 
     def open(self, learners: Learners) -> None:
@@ -158,11 +158,11 @@ class Uploads(CommunicationStrategy):
             self._rows = self._learner = self._server = Rows(learner, self.clock, len(self.everybody))
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether an agent wants to deposit."""
+        """Return whether an agent wants to upload."""
         return bool(calls.any())
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Let agents deposit."""
+        """Let agents upload."""
         for agent in np.flatnonzero(calls).tolist():
             if not self.lies.is_mute(agent):
                 self._protocol.deposit(agent)
@@ -177,8 +177,8 @@ class Uploads(CommunicationStrategy):
         now = self.clock.now
         found = self._learner.deposit(agent)
         self.quiet[0, agent] = True
-        self._deposited[agent] += 1
-        self._deposited_at[agent] = now
+        self._uploaded[agent] += 1
+        self._uploaded_at[agent] = now
         self._open[agent].append((found, now))
         numbers = found.sums.size if self._numbers is None else self._numbers
         return Item(self._bytes(numbers), self.lies.uploaded(agent, found))
@@ -188,10 +188,10 @@ class Uploads(CommunicationStrategy):
         self.quiet[0, agent] = False
         self._learner.resume(agent)
 
-    def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
+    def absorb(self, uploads: Sequence[tuple[int, Item]]) -> None:
         """Ask the server; see `UploadHandler`."""
-        deposits = [deposits[place] for place in self.lies.valid_items([item for _, item in deposits])]
-        found: list[tuple[int, Deposit]] = [(agent, item.value) for agent, item in deposits]
+        uploads = [uploads[place] for place in self.lies.valid_items([item for _, item in uploads])]
+        found: list[tuple[int, Upload]] = [(agent, item.value) for agent, item in uploads]
         self._absorbed += self._server.absorb(found)
 
     def lagging(self) -> Sequence[int]:
@@ -216,13 +216,13 @@ class Uploads(CommunicationStrategy):
         if self._learner.take(agent, *given):
             now = self.clock.now
             while opened:
-                deposit, when = opened[0]
-                if deposit.life != given.own.life or deposit.observations > given.own.observations:
+                upload, when = opened[0]
+                if upload.life != given.own.life or upload.observations > given.own.observations:
                     break
                 if now < self.clock.end:
                     self._waits.append(-(-(now - when) // self.clock.slot))
                 del opened[0]
-        if agent in self.lies.liars:  # its deposit may have been rejected
+        if agent in self.lies.liars:  # its upload may have been rejected
             opened.clear()
         if not opened and self.quiet[0, agent]:
             self.resume(agent)
@@ -239,20 +239,20 @@ class Uploads(CommunicationStrategy):
     @property
     def releases(self) -> int:
         """See `CommunicationStrategy.releases`."""
-        return int(self._deposited.max())
+        return int(self._uploaded.max())
 
     @property
     def waits(self) -> bool:
-        """See `CommunicationStrategy.waits`: for the answer to a deposit."""
+        """See `CommunicationStrategy.waits`: for the answer to an upload."""
         return True
 
     def waiting(self) -> list[int]:
         """See `CommunicationStrategy.waiting`."""
         slot, horizon = self.clock.slot, self.clock.horizon
-        return [horizon - (-(-time // slot)) for time in self._deposited_at[self.quiet[0]].tolist()]
+        return [horizon - (-(-time // slot)) for time in self._uploaded_at[self.quiet[0]].tolist()]
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the deposits absorbed, their agents' wait for a total that includes them, and the messages."""
+        """Return the uploads absorbed, their agents' wait for a total that includes them, and the messages."""
         return {
             "rounds": self._absorbed,
             "round_slots": sum(self._waits) / len(self._waits) if self._waits else None,

@@ -7,7 +7,7 @@ structures and learners, and charts requested by the user.
 from collections.abc import Sequence
 from typing import Any
 
-from netbandit.plots.answers import answer
+from netbandit.plots.answers import answer, answer_between
 from netbandit.plots.chart import HOPS, HOPS_APART, Chart
 from netbandit.plots.estimates import (
     EITHER_DELAY,
@@ -109,7 +109,8 @@ def lifetime_chart(arrangement: Arrangement) -> Chart | None:
 def _tradeoff(arrangement: Arrangement, x: str, what: str, color: str | None, **how: Any) -> Chart:
     """Return the chart of the metric that compares points against *x*, which its title calls *what*."""
     y = compared(arrangement.points)
-    return chart_of(arrangement, x, y, color, title=f"{title_name(y)} against {what}", **how)
+    title = answer_between(arrangement, x, y) if x not in arrangement.keys else ""
+    return chart_of(arrangement, x, y, color, title=title or f"{title_name(y)} against {what}", **how)
 
 
 def _color(arrangement: Arrangement, other: str | None = None) -> str | None:
@@ -228,7 +229,7 @@ def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None
     last, late = compared(arrangement.points), lateness(arrangement.points) or "round_slots"
     metrics = [*_not_zero(arrangement.points, "cost", late), last]
     names = ["delay" if metric == late else title_name(metric) for metric in metrics]
-    title = f"{in_words(names, 'and')} against the diameter"
+    title = answer_between(arrangement, HOPS, last) or f"{in_words(names, 'and')} against the diameter"
     candidates = [key for key in arrangement.keys if key.startswith("topology.") and arrangement.scale(key) is None]
     family = "topology.family" if "topology.family" in candidates else next(iter(candidates), None)
     return _of_metrics(arrangement, family, [(HOPS, one) for one in metrics], title, fixed, apart=HOPS_APART)
@@ -237,7 +238,8 @@ def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None
 def cost_chart(arrangement: Arrangement) -> Chart:
     """Return the regret that a cost buys, with a colour for each value of the series' key."""
     y = compared(arrangement.points)
-    return _of_metrics(arrangement, arrangement.series, [("cost", y)], f"{title_name(y)} against cost")
+    title = answer_between(arrangement, "cost", y) or f"{title_name(y)} against cost"
+    return _of_metrics(arrangement, arrangement.series, [("cost", y)], title)
 
 
 def learners_chart(arrangement: Arrangement) -> Chart:

@@ -3,7 +3,7 @@
 import pytest
 from helpers.made_up_runs import made_up, study_of
 
-from netbandit.plots.answers import answer
+from netbandit.plots.answers import answer, answer_between
 from netbandit.plots.grouping import arrange
 
 KEY = "links.peer.latency"
@@ -47,3 +47,26 @@ def test_the_largest_change_that_pairs_decide_is_the_answer(factors, families, t
 def test_one_replication_answers_nothing():
     arrangement = arrange(study_of(runs((1.68,), replications=1)))
     assert answer(arrangement, arrangement.points, KEY, "regret") == ""
+
+
+@pytest.mark.parametrize(
+    ("regrets", "text"),
+    [
+        ((100.0, 60.0, 150.0), "regret grows by 50 % from complete (diameter 1) to ring (diameter 9)"),
+        ((100.0, 500.0, 40.0), "regret falls by 60 % from complete (diameter 1) to ring (diameter 9)"),
+        ((100.0, 500.0, 100.0), ""),
+    ],
+)
+def test_the_points_of_least_and_largest_cost_are_compared_and_named(regrets, text):
+    study = study_of(
+        [
+            made_up(
+                parameters={"topology.family": family},
+                replication=number,
+                metrics={"regret": regret * (1 + 0.1 * number) + 0.01 * number**2 * hops, "diameter": hops},
+            )
+            for family, hops, regret in zip(("complete", "star", "ring"), (1, 2, 9), regrets, strict=True)
+            for number in range(4)
+        ]
+    )
+    assert answer_between(arrange(study), "diameter", "regret") == text

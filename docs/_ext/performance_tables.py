@@ -91,7 +91,7 @@ _COLOURS = {"event": "#0072B2", "compiled": "#D55E00"}
 _FURTHER = ("#0072B2", "#E69F00", "#009E73", "#000000")
 _OTHERS = ("python", "simpy", "numpy", "numba")
 _WIDE = 20
-"""From such a ratio of the largest figure to the least on, an axis is logarithmic."""
+"""From such a ratio of the largest figure to the least on, an axis is logarithmic; beside it, of as many decades."""
 
 
 def by_benchmark(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -153,11 +153,17 @@ def chart(runs: Sequence[Run], drawn: Chart, place: Path) -> None:
     found = {panel: series_of(runs, drawn, panel) for panel in drawn.panels}
     rows = list(dict.fromkeys(row for panel in found.values() for series in panel.values() for row in series))
     numeric = all(isinstance(row, int | float) for row in rows)
+    spans = [
+        (min(values), max(values))
+        for series in found.values()
+        for values in [[value for figures in series.values() for some in figures.values() for value in some]]
+    ]
+    widest = max(high / low if low > 0 else 1.0 for low, high in spans)
     height = 3.2 if numeric else 1.1 + 0.3 * len(rows)
     figure, panels = pyplot.subplots(
         1, len(found), figsize=(6.4, height), dpi=100, layout="constrained", squeeze=False, sharey=not numeric
     )
-    for axes, (axis, series) in zip(panels[0], found.items(), strict=True):
+    for axes, (axis, series), (low, high) in zip(panels[0], found.items(), spans, strict=True):
         for number, (name, figures) in enumerate(series.items()):
             colour = _COLOURS.get(name, _FURTHER[number % len(_FURTHER)])
             points = [(row if numeric else rows.index(row), value) for row in figures for value in figures[row]]
@@ -165,17 +171,16 @@ def chart(runs: Sequence[Run], drawn: Chart, place: Path) -> None:
             axes.plot(places, heights, "o", color=colour, alpha=0.6, markersize=6, label=None if numeric else name)
             if numeric:
                 axes.plot(list(figures), [median(values) for values in figures.values()], color=colour, label=name)
-        values = [value for figures in series.values() for some in figures.values() for value in some]
-        wide = min(values) > 0 and max(values) / min(values) > _WIDE
+        wide = low > 0 and (widest if numeric else high / low) > _WIDE
         if numeric:
             axes.set(
                 xscale="log",
                 xlabel=drawn.rows[0],
                 ylabel=axis,
-                **({"yscale": "log"} if wide else {"ylim": (0, 1.1 * max(values))}),
+                **({"yscale": "log", "ylim": (low / 1.4, 1.4 * low * widest)} if wide else {"ylim": (0, 1.1 * high)}),
             )
         else:
-            axes.set(xlabel=axis, **({"xscale": "log"} if wide else {"xlim": (min(0.0, *values), 1.05 * max(values))}))
+            axes.set(xlabel=axis, **({"xscale": "log"} if wide else {"xlim": (min(0.0, low), 1.05 * high)}))
             axes.set_yticks(range(len(rows)), rows, fontsize=9)
             axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.grid(axis="y" if numeric else "x", color="#e5e5e5")

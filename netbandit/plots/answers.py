@@ -8,6 +8,7 @@ from netbandit.plots.grouping import Arrangement, titled, value_of
 from netbandit.plots.values import identity, name, shown
 from netbandit.results.intervals import CONFIDENCE, ratio
 from netbandit.results.metrics import title_name
+from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult
 
 _TIMES = 3.0
@@ -45,7 +46,11 @@ def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: 
         return ""
     several = len(lines) > 1
     most_of = "up to " if several else ""
-    much = f"to {most_of}{most:.2g} times as much" if most >= _TIMES else f"by {most_of}{100 * abs(most - 1):.2g} %"
+    much = (
+        f"to {most_of}{scaled(rounded(most, 2))} times as much"
+        if most >= _TIMES
+        else f"by {most_of}{scaled(rounded(100 * abs(most - 1), 2))} %"
+    )
     change = f"{'grows' if most > 1 else 'falls'} {much}"
     where = f" ({titled({other: value_of(there, other) for other in rest})})" if several else ""
     return f"{title_name(metric)} {change} as {name(key)} goes from {shown(first)} to {shown(last)}{where}"

@@ -44,6 +44,8 @@ _BETWEEN = 0.045
 """The least distance between lines of text beside a panel, as a share of its height."""
 _FAR = 100
 _ABOVE = 10.0
+_BEGIN = 10.0
+"""An axis of regrets far apart, over linear slots, begins at the least end divided by this."""
 _BESIDE = ("_change", "_recovered", "_run")
 """Labels of lines that are no mean; labels with an underscore are in no legend."""
 _BESIDE_STEP, _BESIDE_ROOM = 4.0, 14.0
@@ -209,15 +211,17 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     shapes = _shapes(arrangement)
     layout = _facets(arrangement, shapes)
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
+    horizons, regrets = zip(*(_highest(one.part, curve) for one in chosen), strict=True)
+    alike = len(set(horizons)) == 1
     steep = _decades_apart(arrangement.points, curve, logarithmic, one_panel=shapes is not None)
-    together = _on_common_axes([_highest(one.part, curve) for one in chosen])
+    steep |= max(regrets) > _SIMILAR * min(regrets) > 0
     changes, down = world_changes(arrangement.points), outages(arrangement.points)
     notes = (
         _what_is_shaded(arrangement, chosen),
         "unserved users add no regret" if curve == "regret" and partly_served(arrangement.points) else "",
         "absent agents add no regret" if curve == "regret" and partly_absent(arrangement.points) else "",
         layout.left_out,
-        "panels have different scales" if len(chosen) > 1 and not together else "",
+        "" if alike else "panels end at different slots",
         events_note(changes, down),
         "large dots: all waiting agents have resumed"
         if any(line.recovered is not None for one in chosen for line in one.lines)
@@ -229,7 +233,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
     drawn, panels = layout.figure(
-        f"{arrangement.name}: {title_name(curve)} over time", notes, sharex=together, sharey=together
+        f"{arrangement.name}: {title_name(curve)} over time", notes, sharex=alike, sharey=True
     )
     direct = len(chosen) == 1 and _labelled_at_ends(chosen[0])
     legend = [] if arrangement.series is None else _legend(arrangement, shapes)
@@ -240,8 +244,10 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
         if _few_lines(one):
             draw_ends(panel, [(int(line.slots[-1]), line.estimate, line.look) for line in one.lines])
         _panel(panel, one, logarithmic, (7, 3, 2, 2)[layout.columns - 1])
-        if steep:
-            _bend_upward(panel)
+    if steep:
+        _bend_upward([panels[place] for place in layout.places])
+    for place, one in zip(layout.places, chosen, strict=True):
+        panel = panels[place]
         if direct:
             _label_ends(panel, one.lines, legend[0][0])
         draw_events(panel, changes, down)
@@ -282,23 +288,23 @@ def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool,
     return logarithmic and max(horizons) >= _FAR * min(horizons) and finals[-1] >= _FAR * finals[0]
 
 
-def _bend_upward(panel: "Axes") -> None:
-    means = [line for line in panel.lines if line.get_label() not in _BESIDE]
-    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in means])
-    panel.set_yscale("log")
-    panel.set_ylim(0.8 * heights[heights > 0].min(), 1.6 * panel.dataLim.y1)
-    readable(panel)
+def _bend_upward(panels: Sequence["Axes"]) -> None:
+    """Give *panels* one logarithmic axis of regret, which begins below all ends where that of slots is linear."""
+    means = [line for panel in panels for line in panel.lines if line.get_label() not in _BESIDE]
+    curves = [np.asarray(line.get_ydata(), dtype=np.float64) for line in means]
+    low = min(float(heights[heights > 0].min(initial=np.inf)) for heights in curves)
+    if panels[0].get_xscale() == "linear":
+        low = max(low, min(float(heights[-1]) for heights in curves if heights[-1] > 0) / _BEGIN)
+    high = max(panel.dataLim.y1 for panel in panels)
+    for panel in panels:
+        panel.set_yscale("log")
+        panel.set_ylim(0.8 * low, 1.6 * high)
+        readable(panel)
 
 
 def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
     runs = [run for point in part.points for run in point.finished]
     return max(_horizon(run) for run in runs), max(float(run.curves[curve].values[-1]) for run in runs)
-
-
-def _on_common_axes(panels: Sequence[tuple[int, float]]) -> bool:
-    """Return whether curves of all panels can be read on common axes: equal horizons and similar regrets."""
-    horizons, regrets = zip(*panels, strict=True)
-    return len(panels) > 1 and len(set(horizons)) == 1 and max(regrets) <= _SIMILAR * min(regrets)
 
 
 def _horizon(run: RunResult) -> int:

@@ -35,6 +35,7 @@ def runs(factors, families=("ring",), replications=4):
             ("ring", "star"),
             "regret grows by up to 68 % as latency of a peer link goes from 0 ms to 5 ms (ring)",
         ),
+        ((2.12,), ("ring",), "regret grows by 110 % as latency of a peer link goes from 0 ms to 5 ms"),
         ((1.0,), ("ring",), ""),
     ],
 )

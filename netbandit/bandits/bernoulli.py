@@ -41,9 +41,9 @@ class Bernoulli(VariedArms, FiniteBandit):
             yield Note("averaged", "has no effect: with heterogeneity = 0 all agents have the same means")
         yield from self.check_arms()
         yield from self.check_changes()
-        for place, change in enumerate(self.changes or []):
+        for index, change in enumerate(self.changes or []):
             if not all(0 <= mean <= 1 for mean in change.means):
-                yield Mistake(("changes", place, "means"), f"must be numbers from 0 to 1, not {change.means}")
+                yield Mistake(("changes", index, "means"), f"must be numbers from 0 to 1, not {change.means}")
         if self.averaged and self.changing:
             yield Mistake("averaged", "excludes means that change")
 

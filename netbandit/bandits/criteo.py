@@ -198,10 +198,10 @@ def _events(
         if not len(rows.clicks):
             continue
         users = np.empty((len(rows.clicks), len(integers)), dtype=np.int64)
-        for place, column in enumerate(integers):
+        for index, column in enumerate(integers):
             values = filled(rows.numbers[:, column], rows.missing[:, column], before[column])
             before[column] = int(values[-1])
-            users[:, place] = values + SHIFT * (column == SHIFTED)
+            users[:, index] = values + SHIFT * (column == SHIFTED)
         counts = np.zeros((len(rows.clicks), BUCKETS), dtype=np.int8)
         for category in categories:
             column = INTEGERS + category

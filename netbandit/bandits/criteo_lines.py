@@ -165,9 +165,9 @@ def _integers(
     digits = widths.ravel() - negative
     good = ~present | ((digits >= 1) & (digits <= _MOST_DIGITS))
     values = np.zeros(len(begins), dtype=np.int64)
-    for place in range(min(int(digits.max(initial=0)), _MOST_DIGITS)):
-        some = np.flatnonzero(digits > place)
-        digit = data[begins[some] + negative[some] + place] - _ZERO
+    for index in range(min(int(digits.max(initial=0)), _MOST_DIGITS)):
+        some = np.flatnonzero(digits > index)
+        digit = data[begins[some] + negative[some] + index] - _ZERO
         good[some] &= digit <= 9
         values[some] = 10 * values[some] + digit
     values = np.where(negative, -values, values)

@@ -75,15 +75,15 @@ def draw_from_pool(world: World, source: int, actions: Floats) -> None:
     size = len(order)
     places = np.empty(count, dtype=np.int64)
     for arm in range(count):
-        place = min(arm + int(uniform(state) * (size - arm)), size - 1)
-        places[arm] = place
-        order[arm], order[place] = order[place], order[arm]
+        index = min(arm + int(uniform(state) * (size - arm)), size - 1)
+        places[arm] = index
+        order[arm], order[index] = order[index], order[arm]
         action, vector = actions[arm], pool[order[arm]]
         for axis in range(dimension):
             action[axis] = vector[axis]
     for arm in range(count - 1, -1, -1):  # what others have drawn must not matter
-        place = places[arm]
-        order[arm], order[place] = order[place], order[arm]
+        index = places[arm]
+        order[arm], order[index] = order[index], order[arm]
     _note_means(world, source, actions)
 
 
@@ -97,10 +97,10 @@ def draw_from_bands(world: World, source: int, actions: Floats) -> None:
     square = 0.0
     for axis in range(dimension):
         square += theta[axis] * theta[axis]
-    place = min(int(uniform(state) * count), count - 1)
+    index = min(int(uniform(state) * count), count - 1)
     best = -np.inf
     for arm in range(count):
-        band = world.bands[0 if arm == place else 1]
+        band = world.bands[0 if arm == index else 1]
         mean = band[0] + (band[1] - band[0]) * uniform(state)
         means[arm] = mean
         best = max(best, mean)

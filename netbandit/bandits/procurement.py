@@ -55,9 +55,9 @@ class Procurement(Bandit):
         """Yield capacities that cannot be, and a spread that nothing is drawn with."""
         if self.sampling != "normal" and "spread" in self.model_fields_set:
             yield Note("spread", 'is used only with sampling = "normal"')
-        for place, units in enumerate(self.capacity):
+        for index, units in enumerate(self.capacity):
             if not 1 <= units <= MOST_CAPACITY:
-                yield Mistake(("capacity", place), f"must be from 1 to {MOST_CAPACITY}")
+                yield Mistake(("capacity", index), f"must be from 1 to {MOST_CAPACITY}")
         if self.capacity[0] > self.capacity[1]:
             yield Mistake("capacity", "the smallest capacity comes first, then the largest")
 

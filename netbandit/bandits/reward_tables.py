@@ -236,7 +236,7 @@ def _long(source: Source, arms: Sequence[str] | None) -> RewardTable:
     if np.isnan(rewards).any():
         raise source.error("the reward is missing", content.place(int(np.isnan(rewards).argmax())))
     chosen = _chosen(source, names[ARM].labels, arms, "arm")
-    position = {arm: place for place, arm in enumerate(chosen)}
+    position = {arm: index for index, arm in enumerate(chosen)}
     arm = np.array([position.get(label, -1) for label in names[ARM].labels])[names[ARM].codes]
     kept = arm >= 0
     rewards, arm = rewards[kept], arm[kept]
@@ -257,9 +257,9 @@ def _long(source: Source, arms: Sequence[str] | None) -> RewardTable:
             notes.append(f"slots in the order of the rows: {listed(names[SLOT].labels)}")
         slots = ordered or names[SLOT].labels
         of_slot = names[SLOT].ordered(slots)
-        place = of_slot[kept] * cells + cell
-        order = np.argsort(place, kind="stable")
-        found, count = np.unique(place, return_counts=True)
+        index = of_slot[kept] * cells + cell
+        order = np.argsort(index, kind="stable")
+        found, count = np.unique(index, return_counts=True)
         lacking = np.flatnonzero(found != np.arange(len(found)))
         if (count > 1).any() or len(found) < len(slots) * cells:
             twice = int((count > 1).argmax())
@@ -321,7 +321,7 @@ def _slots(source: Source, names: Names, kept: NDArray[np.bool_], cell: NDArray[
     twice = next((pair for pair in pairwise(ascending) if moments[pair[0]] == moments[pair[1]]), None)
     if twice is not None:
         raise source.error(f"one slot is written in two ways: {shown(labels[twice[0]])} and {shown(labels[twice[1]])}")
-    return [labels[place] for place in ascending]
+    return [labels[index] for index in ascending]
 
 
 def _chosen(source: Source, known: Sequence[str], arms: Sequence[str] | None, what: str) -> list[str]:

@@ -70,7 +70,7 @@ class Content(NamedTuple):
     @property
     def numbers(self) -> dict[str, NDArray[np.float64]]:
         """The columns of numbers by their names."""
-        return {name: self.table[:, place] for place, name in enumerate(self.columns)}
+        return {name: self.table[:, index] for index, name in enumerate(self.columns)}
 
     def place(self, row: int) -> int:
         """Return the line or the row that messages about a *row* name."""
@@ -271,16 +271,16 @@ class _OfValues(Source):
         values = list(found)
         labels = [name_of(value) for value in values]
         lacking = np.flatnonzero(
-            (codes < 0) | np.isin(codes, [place for place, label in enumerate(labels) if not label])
+            (codes < 0) | np.isin(codes, [index for index, label in enumerate(labels) if not label])
         )
         if len(lacking):
             raise self.error(f"the {name} is missing", int(lacking[0]))
         order: dict[str, int] = {}
         first: dict[str, Any] = {}
-        for place, (label, value) in enumerate(zip(labels, values, strict=True)):
+        for index, (label, value) in enumerate(zip(labels, values, strict=True)):
             order.setdefault(label, len(order))
             if isinstance(first.setdefault(label, value), str) != isinstance(value, str):
-                row = int((codes == place).argmax())
+                row = int((codes == index).argmax())
                 raise self.error(f"the {name} {shown(label)} is there as a text and as a number", row)
         return Names(list(order), np.array([order[label] for label in labels], dtype=np.int64)[codes])
 

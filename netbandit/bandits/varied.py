@@ -119,13 +119,13 @@ class VariedArms(Part):
         if self.breakpoints and self.means != "uniform":
             yield Mistake("breakpoints", 'needs means that are drawn: means = "uniform"')
         before = 0
-        for place, change in enumerate(self.changes or []):
+        for index, change in enumerate(self.changes or []):
             if change.slot <= before:
-                yield Mistake(("changes", place, "slot"), f"must be larger than {before}: changes are in their order")
+                yield Mistake(("changes", index, "slot"), f"must be larger than {before}: changes are in their order")
             before = change.slot
             if arms is not None and len(change.means) != arms:
                 text = f"lists {len(change.means)} means, but there are {arms} arms"
-                yield Mistake(("changes", place, "means"), text)
+                yield Mistake(("changes", index, "means"), text)
 
     def check_with(self, others: Others) -> Checks:
         """Yield what does not go with the number of agents and the horizon."""
@@ -136,10 +136,10 @@ class VariedArms(Part):
             least = -(-arms // others.agents)
             text = f"must be at least {least}: with {others.agents} agents every arm must belong to some agent"
             yield Mistake("arms_per_agent", text)
-        for place, change in enumerate(self.changes or []):
+        for index, change in enumerate(self.changes or []):
             if change.slot >= others.horizon:
                 ends = f"after run.horizon = {pluralize(f'{others.horizon:,}', 'slot')}"
-                yield Note(("changes", place, "slot"), f"has no effect: the run ends before it, {ends}")
+                yield Note(("changes", index, "slot"), f"has no effect: the run ends before it, {ends}")
                 break
         if self.breakpoints >= others.horizon:
             yield Mistake("breakpoints", f"must be less than run.horizon = {others.horizon}")

@@ -116,8 +116,8 @@ class Faults(Condition):
         yield from self._answer_notes(facts)
         yield from self._fault_notes(facts)
         yield from self._tie_notes(facts)
-        for place, outage in enumerate(self.outages):
-            here, groups = ("faults", "outages", place), (*(outage.links or ()), *(outage.partition or ()))
+        for index, outage in enumerate(self.outages):
+            here, groups = ("faults", "outages", index), (*(outage.links or ()), *(outage.partition or ()))
             named = [*(outage.nodes or ()), *(node for group in groups for node in group)]
             yield from number_notes(here, named, facts.graph)
         yield from self._rate_notes(facts)
@@ -137,8 +137,8 @@ class Faults(Condition):
         """Yield each invalid outage: of links or nodes missing from the graph, or with an end before its beginning."""
         topology, slot = facts.graph, facts.slot
         numbers = NodeNumbers(topology)
-        for place, outage in enumerate(self.outages):
-            here = ("faults", "outages", place)
+        for index, outage in enumerate(self.outages):
+            here = ("faults", "outages", index)
             if outage.until is not None and ns(outage.until, slot) <= ns(outage.from_, slot):
                 yield (*here, "until"), f"must be after from = {show(outage.from_)}, not {show(outage.until)}"
             if outage.for_ is not None and ns(outage.for_, slot) < 1:

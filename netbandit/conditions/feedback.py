@@ -182,11 +182,11 @@ class Feedback(Condition):
         arms = None if bandit is None else _arms(bandit)
         for key in ("delay", "by_arm", "by_agent"):
             given = getattr(self, key)
-            for place, law in enumerate(given if isinstance(given, list) else [given]):
+            for index, law in enumerate(given if isinstance(given, list) else [given]):
                 if isinstance(law, keys.UniformDelay):
                     shortest, longest = (Duration(end).nanoseconds(slot) for end in law.uniform)
                     if shortest > longest:
-                        at = ("feedback", key, place) if isinstance(given, list) else ("feedback", key)
+                        at = ("feedback", key, index) if isinstance(given, list) else ("feedback", key)
                         yield at, "uniform: the longest must not be below the shortest"
         lists = [("by_arm", self.by_arm), ("never", self.never if isinstance(self.never, list) else None)]
         if isinstance(self.delay, keys.DelayFile):
@@ -258,11 +258,11 @@ def _window_notes(plan: FeedbackPlan, agents: Sequence[str]) -> Iterator[Problem
     then = "count as 0" if plan.as_zero else "are not learned"
     if plan.as_zero and plan.by == "arm":
         then += ": the arm looks worse than it is"
-    for place, law in enumerate(plan.laws):
+    for index, law in enumerate(plan.laws):
         times = law.times(_QUANTILES)
         share = float((times > plan.window).sum() / max(1, int((times != INFINITE).sum())))
         if share > _MANY:
-            which = "any arm" if plan.by == "all" else f"{plan.by} {agents[place] if plan.by == 'agent' else place}"
+            which = "any arm" if plan.by == "all" else f"{plan.by} {agents[index] if plan.by == 'agent' else index}"
             yield ("feedback", "window"), f"{share:.0%} of the rewards of {which} come after it and {then}"
 
 

@@ -37,11 +37,11 @@ def node_problems(
         twice: The message for a node seen before.
     """
     numbers = NodeNumbers(topology)
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         if node not in numbers:
-            yield (*path, place), no_node(node, topology)
+            yield (*path, index), no_node(node, topology)
         elif numbers[node] in seen:
-            yield (*path, place), f"{show(node)} {twice}"
+            yield (*path, index), f"{show(node)} {twice}"
         else:
             seen.add(numbers[node])
 

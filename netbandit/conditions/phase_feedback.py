@@ -107,10 +107,10 @@ class PhaseFeedback:
         plan, shape = self._plan, (len(agents), len(phase.arms), phase.pulls)
         uniforms = self._uniforms(self._draws, agents, phase.slots).reshape(shape)
         delays = np.empty(shape, dtype=np.int64)
-        for place, arm in enumerate(phase.arms.tolist()):
+        for index, arm in enumerate(phase.arms.tolist()):
             for row, agent in enumerate(agents.tolist()) if plan.by == "agent" else [(slice(None), 0)]:
                 law = plan.laws[{"all": 0, "arm": arm, "agent": agent}[plan.by]]
-                delays[row, place] = law.times(uniforms[row, place])
+                delays[row, index] = law.times(uniforms[row, index])
         censored = delays == INFINITE
         if any(plan.never):
             shares = np.array([plan.never[arm % len(plan.never)] for arm in phase.arms.tolist()])
@@ -123,7 +123,7 @@ class PhaseFeedback:
             sums = bandit.pull_blocks(rng, agents, phase.arms, phase.pulls)
             return PhaseRewards(sums, delays, None, censored, late)
         single = np.repeat(agents, phase.pulls)
-        drawn = [bandit.pull_blocks(rng, single, phase.arms[[place]], 1) for place in range(len(phase.arms))]
+        drawn = [bandit.pull_blocks(rng, single, phase.arms[[index]], 1) for index in range(len(phase.arms))]
         rewards = np.concatenate(drawn, axis=1).reshape(len(agents), phase.pulls, -1).transpose(0, 2, 1)
         if plan.nonzero:
             censored |= rewards == 0

@@ -250,14 +250,14 @@ class _Matchings:
     def _drawn(self, period: int) -> list[int]:
         """Return the links of a maximal matching: all at once that come first at both their ends, then again."""
         edges = self._edges
-        place = self._streams.generator("matching", period).permutation(len(edges))
+        rank = self._streams.generator("matching", period).permutation(len(edges))
         left, taken = np.arange(len(edges)), []
         nodes = int(edges.max(initial=-1)) + 1
         while len(left):
             earliest = np.full(nodes, len(edges))
             for end in (0, 1):
-                np.minimum.at(earliest, edges[left, end], place[left])
-            chosen = left[(place[left] == earliest[edges[left, 0]]) & (place[left] == earliest[edges[left, 1]])]
+                np.minimum.at(earliest, edges[left, end], rank[left])
+            chosen = left[(rank[left] == earliest[edges[left, 0]]) & (rank[left] == earliest[edges[left, 1]])]
             taken += chosen.tolist()
             busy = np.zeros(nodes, dtype=bool)
             busy[edges[chosen].ravel()] = True

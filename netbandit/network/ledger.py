@@ -107,8 +107,8 @@ class Outcomes:
         """Return the outcomes of messages, given the totals of all *classes* of links."""
         found = cls(retransmissions=retransmissions, given_up=given_up)
         for totals in classes:
-            for place, (unit, put) in enumerate((("", totals.messages), ("_bytes", totals.bytes))):
-                number: dict[str, int] = {fate: counted[place] for fate, counted in totals.fates.items()}
+            for index, (unit, put) in enumerate((("", totals.messages), ("_bytes", totals.bytes))):
+                number: dict[str, int] = {fate: counted[index] for fate, counted in totals.fates.items()}
                 number["handed"] = put + number["dropped"] + number["unsent"]
                 number["delivered"] = put + number["duplicates"]
                 number["delivered"] -= number["lost"] + number["duplicates_dropped"] + number["in_flight"]

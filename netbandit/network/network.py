@@ -307,9 +307,9 @@ class Network(Engine):
             self.ledger.counts[kind][1] += size
         self.tally.delivered += sent
         for fate, numbers in fates.items():
-            for place in np.flatnonzero(numbers[:, 0]).tolist():
-                number, total = numbers[place].tolist()
-                counted[place].note(fate, total, number)
+            for index in np.flatnonzero(numbers[:, 0]).tolist():
+                number, total = numbers[index].tolist()
+                counted[index].note(fate, total, number)
             self.tally.delivered += int(numbers[:, 0].sum()) * (1 if fate == "duplicates" else -1)
 
     def count_everywhere(self, kind: Kind, size: int, times: int) -> None:

@@ -98,8 +98,8 @@ def doubtful(rows: Sequence[Sequence[str]], lines: Sequence[int]) -> str | None:
     counts = Counter(map(len, rows))
     if len(counts) > 1 and len({bool(row[2:] and row[2]) for row in rows}) > 1:
         (usual, _), (seldom, _) = counts.most_common(2)
-        place = next(place for place, row in enumerate(rows) if len(row) == seldom)
-        return f"line {lines[place]} has {seldom} fields, others have {usual}: a third one must be in all lines or none"
+        index = next(index for index, row in enumerate(rows) if len(row) == seldom)
+        return f"line {lines[index]} has {seldom} fields, others have {usual}: a third one must be in all lines or none"
     if len(rows) < 2 or not any(row[2:] and row[2] for row in rows):
         return None
     firsts, seconds, thirds = zip(*(row[:3] for row in rows), strict=True)

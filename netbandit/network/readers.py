@@ -278,7 +278,7 @@ def _rows(lines: TextLines) -> Iterator[_Row]:
 
 def _ends_of(header: Sequence[str]) -> int:
     """Return which column of *header* has the first end: source, if target is beside it; else the first with a name."""
-    ends = (place for place, pair in enumerate(pairwise(header)) if _are_ends(*pair))
+    ends = (index for index, pair in enumerate(pairwise(header)) if _are_ends(*pair))
     return next(ends, int(header[0] == ""))
 
 
@@ -330,7 +330,7 @@ def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
 
 def _alike(one: str, other: str) -> bool:
     """Return whether two names of columns differ by a sign or two, as ``node_1`` and ``node_2`` do."""
-    apart = (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    apart = (index for index, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
     return max(len(one), len(other)) <= next(apart, min(len(one), len(other))) + 2
 
 

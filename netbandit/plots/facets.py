@@ -54,8 +54,8 @@ class Facets:
             columns=self.columns,
             **shared,
         )
-        for place, panel in enumerate(panels):
-            panel.set_visible(place in self.places)
+        for index, panel in enumerate(panels):
+            panel.set_visible(index in self.places)
         return drawn, panels
 
     @classmethod
@@ -148,9 +148,9 @@ def _alike(rows: Sequence[str], ranks: Mapping[str, Sequence[int]]) -> list[str]
     """Return the largest group of *rows* that differ in one key only, which the rows then compare."""
     groups: dict[tuple[int, tuple[int, ...]], list[str]] = {}
     for row in rows:
-        for place in range(len(ranks[row])):
-            rest = tuple(rank for other, rank in enumerate(ranks[row]) if other != place)
-            groups.setdefault((place, rest), []).append(row)
+        for index in range(len(ranks[row])):
+            rest = tuple(rank for other, rank in enumerate(ranks[row]) if other != index)
+            groups.setdefault((index, rest), []).append(row)
     return max(groups.values(), key=len)
 
 

@@ -166,10 +166,10 @@ def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> lis
     found = list(points)
     for key in keys:
         names = class_names([point.value(key) for point in points])
-        for place, point in enumerate(found):
+        for index, point in enumerate(found):
             value = point.value(key)
             if isinstance(value, str) and value in names:
-                found[place] = replace(point, parameters={**point.parameters, key: names[value]})
+                found[index] = replace(point, parameters={**point.parameters, key: names[value]})
     return found
 
 
@@ -225,7 +225,7 @@ def evenly(items: Sequence[Any], most: int) -> list[Any]:
     """Return at most *most* of *items*, evenly spread, the first and the last among them."""
     if len(items) <= most or most < 2:
         return list(items[:most])
-    return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
+    return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]
 
 
 def metric_names(arrangement: Arrangement) -> list[str]:

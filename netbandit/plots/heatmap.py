@@ -159,7 +159,7 @@ def _name_axis(axis: Any, part: Arrangement, key: str, side_by_side: int) -> Non
     values, scale = part.values[key], part.scale(key)
     texts = [scaled(value) for value in scale.numbers] if scale else [shown(value) for value in values]
     every = -(-len(values) // (12 // side_by_side))
-    axis.set_ticks([place + 0.5 for place in range(0, len(values), every)], texts[::every])
+    axis.set_ticks([index + 0.5 for index in range(0, len(values), every)], texts[::every])
     axis.set_label_text(wrapped(scale.label if scale else words(key), 60 // side_by_side))
     axis.set_tick_params(length=0)
 
@@ -168,7 +168,7 @@ def _means(arrangement: Arrangement, across: str, upward: str, metric: str) -> t
     """Return a row for each value of *upward*, a column for each of *across*, NaN where unknown, and all cells."""
     columns, rows = arrangement.values[across], arrangement.values[upward]
     table = np.full((len(rows), len(columns)), np.nan)
-    row_of, column_of = ({identity(value): place for place, value in enumerate(some)} for some in (rows, columns))
+    row_of, column_of = ({identity(value): index for index, value in enumerate(some)} for some in (rows, columns))
     estimates = Estimates(arrangement, metric)
     cells: Cells = {}
     for point in arrangement.points:

@@ -64,7 +64,7 @@ def place_labels(
     frame = np.array(panel.get_window_extent().extents)
     starts, ends = centres[lines[:, 0]], centres[lines[:, 1]]
     written = []
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         candidates: list[tuple[int, int, Any, NDArray[np.float64]]] = []
         for away, (right, up, horizontal, vertical) in itertools.product(_AWAY, _SIDES):
             if candidates and away:
@@ -72,7 +72,7 @@ def place_labels(
             reached = radius + 1.5 + away
             label = panel.annotate(
                 text,
-                (float(places[place, 0]), float(places[place, 1])),
+                (float(places[index, 0]), float(places[index, 1])),
                 xytext=(reached * right, reached * up),
                 arrowprops={"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.4, "shrinkA": 0.0} if away else None,
                 textcoords="offset points",

@@ -75,8 +75,8 @@ def draw_far_off(panel: "Axes", marks: Sequence[Mark], zero: float | None) -> No
         marks: The marks, none of which is within them.
         zero: The position of zero on the horizontal axis, if it is a special one.
     """
-    for place, mark in enumerate(marks):
-        height = 0.965 - 0.055 * place
+    for index, mark in enumerate(marks):
+        height = 0.965 - 0.055 * index
         x = float(at_zero_place(mark.x, zero).mean)
         panel.plot(
             [x],
@@ -352,7 +352,7 @@ def _bars(bands: Sequence[Band]) -> NDArray[np.float64] | None:
     Identical values give no variance estimate, and hence no bar.
     """
     reach = np.full((2, len(bands)), np.nan)
-    for place, one in enumerate(bands):
+    for index, one in enumerate(bands):
         if one.known and float(one.high) > float(one.low):
-            reach[:, place] = float(one.mean) - float(one.low), float(one.high) - float(one.mean)
+            reach[:, index] = float(one.mean) - float(one.low), float(one.high) - float(one.mean)
     return None if np.isnan(reach).all() else reach

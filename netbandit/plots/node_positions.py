@@ -61,7 +61,7 @@ def _filled(places: Places, known: NDArray[np.bool_], links: Ends) -> Places:
                 ready.append((node, places[mates].mean(axis=0) + aside))
         if not ready:
             bottom = places[placed].min(axis=0) - 0.1 * extent
-            ready = [(node, bottom + np.array([0.08 * extent * place, 0.0])) for place, node in enumerate(waiting)]
+            ready = [(node, bottom + np.array([0.08 * extent * index, 0.0])) for index, node in enumerate(waiting)]
         for node, where in ready:
             places[node], placed[node] = where, True
         waiting = [node for node in waiting if not placed[node]]

@@ -332,7 +332,7 @@ def stem(name: str, values: dict[str, Any]) -> str:
 def stems(names: Sequence[str]) -> list[str]:
     """Return *names* as names of files: those that occur again are numbered."""
     plain = [stem(name, {}) or "picture" for name in names]
-    return [name if plain.count(name) == 1 else f"{name}-{place + 1}" for place, name in enumerate(plain)]
+    return [name if plain.count(name) == 1 else f"{name}-{index + 1}" for index, name in enumerate(plain)]
 
 
 @dataclass(frozen=True)

@@ -114,16 +114,16 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
 
         scale = colormaps["viridis"]
         return [
-            Look(to_hex(scale(0.92 * place / (count - 1))), MARKERS[place % len(MARKERS)], "-")
-            for place in range(count)
+            Look(to_hex(scale(0.92 * index / (count - 1))), MARKERS[index % len(MARKERS)], "-")
+            for index in range(count)
         ]
     return [
         Look(
-            COLOURS[place % len(COLOURS)],
-            MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
-            DASHES[(place + place // len(COLOURS)) % len(DASHES)],
+            COLOURS[index % len(COLOURS)],
+            MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
+            DASHES[(index + index // len(COLOURS)) % len(DASHES)],
         )
-        for place in range(count)
+        for index in range(count)
     ]
 
 
@@ -257,8 +257,8 @@ def legend_beside(drawn: "Figure", *sections: Section) -> None:
     handles: list[Any] = []
     labels: list[str] = []
     headings: list[int] = []
-    for place, (heading, some, texts) in enumerate(section for section in sections if section[1]):
-        if place:
+    for index, (heading, some, texts) in enumerate(section for section in sections if section[1]):
+        if index:
             headings.append(len(labels))
             handles.append(Line2D([], [], linestyle="none"))
             labels.append(wrapped(heading, 24))

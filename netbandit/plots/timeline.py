@@ -120,7 +120,7 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
     told = "which agent waits for which" if what.waits else "message by message"  # observations are used as they arrive
     drawn, (panel,) = figure(f"{run.name}: round {what.number}, {told}", "; ".join(filter(None, notes)))
-    row = {node: place for place, node in enumerate(what.nodes)}
+    row = {node: index for index, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot
     low, high = what.begin / slot - 0.04 * span, what.end / slot + 0.04 * span
     handles: list[Any] = []
@@ -159,9 +159,9 @@ def _draw_messages(panel: "Axes", messages: Sequence[Transfer], row: dict[int | 
 
     handles = []
     many = len(messages) > MOST_MESSAGES // 4
-    for place, kind in enumerate(dict.fromkeys(message.kind for message in messages)):
+    for index, kind in enumerate(dict.fromkeys(message.kind for message in messages)):
         some = [message for message in messages if message.kind == kind]
-        colour = MESSAGE_COLOURS[place % len(MESSAGE_COLOURS)]
+        colour = MESSAGE_COLOURS[index % len(MESSAGE_COLOURS)]
         x = np.array([message.start for message in some]) / slot
         y = np.array([row[message.sender] for message in some], dtype=np.float64)
         panel.quiver(

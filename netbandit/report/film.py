@@ -142,8 +142,8 @@ class _Frames:
         up = played["up"]
         there = [
             link
-            for place, link in enumerate(played["links"])
-            if up is None or np.searchsorted(up[place], time, "right") % 2
+            for index, link in enumerate(played["links"])
+            if up is None or np.searchsorted(up[index], time, "right") % 2
         ]
         self._links.set_segments([self._places[link] for link in there])
         moving = (self._start <= time) & (time < self._arrival)

@@ -66,7 +66,7 @@ def hot_spots(folder: Path, study: StudyResult) -> list[HotSpots]:
     """
     arrangement = arrange(study)
     chosen = evenly(network_points(arrangement), _NETWORKS)
-    return [_of(folder, arrangement, point, place) for place, point in enumerate(chosen)]
+    return [_of(folder, arrangement, point, index) for index, point in enumerate(chosen)]
 
 
 def _of(folder: Path, arrangement: Arrangement, point: PointResult, place: int) -> HotSpots:

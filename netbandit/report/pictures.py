@@ -44,8 +44,8 @@ class Drawn:
 def drawn(folder: Path, study: StudyResult) -> list[Drawn]:
     """Return the pictures of *study*, whose results are in *folder*: the curves of regret first."""
     found = []
-    for place, picture in enumerate(one.drawn() for one in folder_pictures(ResultsFolder(folder), study)):
-        svg = inline(picture.figure, f"p{place}-")
+    for index, picture in enumerate(one.drawn() for one in folder_pictures(ResultsFolder(folder), study)):
+        svg = inline(picture.figure, f"p{index}-")
         reading = readings(study, picture.figure) if picture.name == "regret" else None
         found.append(Drawn(picture.name, picture.title, picture.subtitle, svg, reading))
     return found

@@ -176,7 +176,7 @@ def details(study: StudyResult) -> list[Detail]:
     """Return all that is known of each point that has a finished run."""
     return [
         Detail(
-            title=_title(study, place, point),
+            title=_title(study, index, point),
             metrics=_metrics("Metrics over the replications", estimates(point)),
             messages=_messages(point),
             runs=_runs(point),
@@ -184,7 +184,7 @@ def details(study: StudyResult) -> list[Detail]:
                 without_folders(study, {key: value for key, value in point.resolved.items() if key not in LABELS})
             ),
         )
-        for place, point in enumerate(study.points)
+        for index, point in enumerate(study.points)
         if point.finished
     ]
 

@@ -68,8 +68,8 @@ class Layout:
             yield [*map(_Text, self.label_names), *[_Text("")] * len(self.heads)]
 
     def _body(self) -> Iterator[list[_Text]]:
-        for place, row in enumerate(self.rows):
-            beside = [self._label(place, level) for level in range(len(self.label_names))]
+        for index, row in enumerate(self.rows):
+            beside = [self._label(index, level) for level in range(len(self.label_names))]
             yield beside + [_Text(text, tag="td") for text in row]
 
     def _label(self, place: int, level: int) -> _Text:

@@ -289,9 +289,9 @@ def holm_levels(p_values: Sequence[float], level: float) -> list[float]:
     """
     found = [0.0] * len(p_values)
     left, going = len(p_values), True
-    for place in sorted(range(len(p_values)), key=p_values.__getitem__):
-        found[place] = level / left
-        going = going and p_values[place] <= level / left
+    for index in sorted(range(len(p_values)), key=p_values.__getitem__):
+        found[index] = level / left
+        going = going and p_values[index] <= level / left
         left -= going
     return found
 
@@ -302,10 +302,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     Args:
         p_values: One p-value per member; None if there was no test, which is then not counted.
     """
-    known = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
+    known = sorted((value, index) for index, value in enumerate(p_values) if value is not None)
     found: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (value, place) in enumerate(known):
+    for rank, (value, index) in enumerate(known):
         highest = max(highest, min(1.0, (len(known) - rank) * value))
-        found[place] = highest
+        found[index] = highest
     return found

@@ -235,7 +235,7 @@ def paper_entries(
     names = distinguishing_keys(results, names, dict.fromkeys([*fixed, *down, *across]))
     found = {metric: _chosen(samples_by_point(results, names, metric), fixed, names) for metric in metrics}
     points = found[metrics[0]]
-    varying = [key for place, key in enumerate(names) if len({identity[place] for identity in points}) > 1]
+    varying = [key for index, key in enumerate(names) if len({identity[index] for identity in points}) > 1]
     left = [key for key in varying if key not in (*down, *across)]
     if left and rows is not None and columns is not None:
         more = f"{left[0]} varies too: name it" if len(left) == 1 else f"{', '.join(left)} vary too: name them"

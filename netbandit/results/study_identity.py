@@ -105,12 +105,12 @@ def united(there: StudyResult | None, plan: StudyPlan, done: set[str]) -> tuple[
     all_keys = [list(runs) for runs in keys]
     if there is None:  # a new folder
         return plan, ()
-    place = {runs[0]: number for number, runs in enumerate(keys) if runs}
+    numbers = {runs[0]: number for number, runs in enumerate(keys) if runs}
     ours: set[str] = set()
     kept: list[PointResult] = []
     replaced = 0
     for point in there.points:
-        number = place.get(point.keys[0]) if point.keys else None
+        number = numbers.get(point.keys[0]) if point.keys else None
         if number is not None:  # a point of the plan: it stays in its place there
             more = [key for key in point.keys[len(all_keys[number]) :] if key in done]
             if more:  # the folder has more replications of it than the plan: keep them
@@ -129,7 +129,7 @@ def united(there: StudyResult | None, plan: StudyPlan, done: set[str]) -> tuple[
         return replace(plan, keys=all_keys), tuple(lines)
     # If none is new, the folder's scenario still covers all points.
     known = {point.keys[0] for point in there.points if point.keys}
-    whole = there.written if place.keys() <= known else plan.written
+    whole = there.written if numbers.keys() <= known else plan.written
     together = [*kept, *points]
     # Every point gets a value for each key that varies in the whole, in one order.
     names = list(dict.fromkeys(name for point in together for name in point.parameters))

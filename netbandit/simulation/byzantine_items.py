@@ -177,9 +177,9 @@ class MeanLies(Liars):
         if not self.liars:
             return list(range(len(items)))
         kept = []
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             if self._is_valid(item):
-                kept.append(place)
+                kept.append(index)
             elif item.value is not None:  # None: the aggregate of a node that has rejected all items
                 self._rejected[id(item)] = item  # kept, so that no other gets its id
         return kept

@@ -88,10 +88,10 @@ class SumLies(Liars):
     def valid(self, values: Sequence[Any]) -> list[int]:
         """Return the indices of the *values* that pass validation."""
         kept = []
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             _, passed = self._of_liars.get(id(value), (None, True))
             if passed:
-                kept.append(place)
+                kept.append(index)
             else:
                 self._rejected[id(value)] = value
         return kept

@@ -361,9 +361,9 @@ def _without(tables: Any, path: tuple[str | int, ...]) -> Any:
     head, *rest = path
     if isinstance(tables, list):
         return [
-            _without(item, tuple(rest)) if place == head else item
-            for place, item in enumerate(tables)
-            if rest or place != head
+            _without(item, tuple(rest)) if index == head else item
+            for index, item in enumerate(tables)
+            if rest or index != head
         ]
     if not rest:
         return {key: value for key, value in tables.items() if key != head}

@@ -144,7 +144,7 @@ def _nodes(lines: Lines, first: int) -> list[tuple[int, int | str]]:
     nodes = ends | {phase.agent for phase in lines.phases} | {reward.agent for reward in lines.rewards}
     nodes |= {job.node for job in lines.jobs}
     agents: list[int | str] = [*sorted(node for node in nodes if isinstance(node, int))]
-    return [(first + place, node) for place, node in enumerate([*([SERVER] if SERVER in nodes else []), *agents])]
+    return [(first + index, node) for index, node in enumerate([*([SERVER] if SERVER in nodes else []), *agents])]
 
 
 _Event = tuple[int, int, dict[str, Any]]

@@ -312,9 +312,9 @@ def _named_in(code: types.CodeType) -> tuple[list[str], list[str], set[str]]:
     imports: set[str] = set()
     names = set(code.co_names)
     steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         if step.opname == "IMPORT_NAME":  # preceded by its level and the names imported from it
-            imports.add("." * steps[place - 2].argval + step.argval)
+            imports.add("." * steps[index - 2].argval + step.argval)
         elif step.opcode in dis.hasname and not step.opname.endswith(("ATTR", "METHOD", "FROM")):
             globals_.add(step.argval)
     for constant in code.co_consts:

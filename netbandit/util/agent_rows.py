@@ -46,13 +46,13 @@ def agent_numbers(
     Raises:
         ValueError: They are not all agents, each once.
     """
-    by_name = {name: place for place, name in enumerate(names)}
-    by_number = {str(place): place for place in range(len(names))}
+    by_name = {name: index for index, name in enumerate(names)}
+    by_number = {str(index): index for index in range(len(names))}
     known = by_name if not by_number.keys() >= set(labels) or set(labels) & by_name.keys() else by_number
     unknown = [label for label in labels if label not in known]
     if len(labels) != len(names):
         named = {known[label] for label in labels if label in known}
-        missing = [name for place, name in enumerate(names) if place not in named]
+        missing = [name for index, name in enumerate(names) if index not in named]
         differ = f"not {listed(missing)}" if missing and not unknown else f"{listed(unknown)} among them"
         raise ValueError(f"has {what} of {len(labels)} {who}s, but there are {len(names)}: {differ}")
     if unknown:

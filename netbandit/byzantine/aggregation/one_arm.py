@@ -24,8 +24,8 @@ def trimmed_of(means: NDArray[np.float64], count: int, tolerate: int) -> float:
     """
     cut = min(tolerate, (count - 1) // 2)
     total = 0.0
-    for place in range(cut, count - cut):
-        total += means[place]
+    for index in range(cut, count - cut):
+        total += means[index]
     return total / (count - 2 * cut)
 
 
@@ -52,15 +52,15 @@ def resilient_of(
         kappa: How much rarer than the agent a neighbour may have pulled the arm to be heard.
     """
     heard = 0
-    for place in range(count):
-        if pulls[place] > 0.0 and kappa * pulls[place] >= own_pulls:
-            means[heard] = means[place]
+    for index in range(count):
+        if pulls[index] > 0.0 and kappa * pulls[index] >= own_pulls:
+            means[heard] = means[index]
             heard += 1
     if heard <= 2 * tolerate:
         return own_mean, 1.0
     means[:heard].sort()
     total = own_mean
-    for place in range(tolerate, heard - tolerate):
-        total += means[place]
+    for index in range(tolerate, heard - tolerate):
+        total += means[index]
     eta = 1.0 / (heard - 2 * tolerate + 1)
     return total * eta, (4.0 * eta * eta + kappa * eta + kappa) / 4.0

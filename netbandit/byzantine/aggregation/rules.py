@@ -146,11 +146,11 @@ def krum(values: ArrayLike, tolerate: int) -> int:
     columns = np.ascontiguousarray(rows.T)
     scores = np.empty(len(rows))
     with np.errstate(over="ignore", invalid="ignore"):  # what is too far away is infinitely far
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             ahead = columns - row[:, np.newaxis]
             squares = np.nan_to_num((ahead * ahead).sum(axis=0), nan=np.inf, posinf=np.inf)
-            squares[place] = np.inf
-            scores[place] = np.sort(squares)[:nearest].cumsum()[-1]
+            squares[index] = np.inf
+            scores[index] = np.sort(squares)[:nearest].cumsum()[-1]
     return int(scores.argmin())
 
 

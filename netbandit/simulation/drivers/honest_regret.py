@@ -56,9 +56,9 @@ class HonestRegret:
                 if self._pulls is not None:
                     self._pulls.explore(agent, start, phase.arms, phase.pulls)
             return start + phase.slots
-        for place, arm in enumerate(phase.arms.tolist()):
+        for index, arm in enumerate(phase.arms.tolist()):
             if start >= limit:  # what the horizon cuts may be of any length
-                return start + phase.pulls * (len(phase.arms) - place)
+                return start + phase.pulls * (len(phase.arms) - index)
             end = self._presence.end(agent, start, phase.pulls)
             self.exploit(agent, start, min(end, limit), arm)
             start = end

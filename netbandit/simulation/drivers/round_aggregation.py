@@ -239,8 +239,8 @@ class RoundAggregation:
         """Let the learner average those *items* that pass validation; the result has the size of one item."""
         size, valid = items[0].size, self.lies.valid(items)
         if len(valid) < len(items):
-            items = [items[place] for place in valid]
-            weights = None if weights is None else [weights[place] for place in valid]
+            items = [items[index] for index in valid]
+            weights = None if weights is None else [weights[index] for index in valid]
         self._aggregated = len(items) if weights is None else sum(weights)
         if not items:
             return Item(size, None)
@@ -369,7 +369,7 @@ class AggregationPerAgent(RoundAggregation):
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner pool *items*, each of which contains the number of agents it represents."""
-        items = [items[place] for place in self.lies.valid(items)]
+        items = [items[index] for index in self.lies.valid(items)]
         latest = self._latest  # agents that hold the same items usually conclude one after another
         if latest is not None and list(map(id, latest[0])) == list(map(id, items)):
             return latest[1]

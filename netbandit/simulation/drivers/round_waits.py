@@ -70,7 +70,7 @@ class RoundWaits:
             return {"round_slots": nothing, "round_slots_median": None, "round_slots_max": None}
         slots = sorted(waits)
         below = list(accumulate(waits[each] for each in slots))
-        middle = [slots[bisect_left(below, place)] for place in ((agents + 1) // 2, agents // 2 + 1)]
+        middle = [slots[bisect_left(below, rank)] for rank in ((agents + 1) // 2, agents // 2 + 1)]
         found: dict[str, Metric] = {
             "round_slots": sum(each * count for each, count in waits.items()) / agents,
             "round_slots_median": sum(middle) / 2,

@@ -17,14 +17,14 @@ class UpSlots:
 
     def next(self, slot: int) -> int:
         """Return the first slot from *slot* on in which the agent is up."""
-        place = bisect_right(self._firsts, slot) - 1
-        return max(slot, self._lasts[place]) if place >= 0 else slot
+        index = bisect_right(self._firsts, slot) - 1
+        return max(slot, self._lasts[index]) if index >= 0 else slot
 
     def spans(self, first: int, last: int) -> list[tuple[int, int]]:
         """Return the slots from *first* to before *last* in which the agent is up, as ascending ranges."""
         found = []
-        place = max(0, bisect_right(self._firsts, first) - 1)
-        for gone, back in zip(self._firsts[place:], self._lasts[place:], strict=True):
+        index = max(0, bisect_right(self._firsts, first) - 1)
+        for gone, back in zip(self._firsts[index:], self._lasts[index:], strict=True):
             if gone >= last:
                 break
             if gone > first:
@@ -36,8 +36,8 @@ class UpSlots:
 
     def end(self, first: int, slots: int) -> int:
         """Return the boundary at which it has played *slots* slots, of which the first is *first* or a later one."""
-        place = max(0, bisect_right(self._firsts, first) - 1)
-        for gone, back in zip(self._firsts[place:], self._lasts[place:], strict=True):
+        index = max(0, bisect_right(self._firsts, first) - 1)
+        for gone, back in zip(self._firsts[index:], self._lasts[index:], strict=True):
             played = max(0, gone - first)
             if played >= slots:
                 break

@@ -102,6 +102,6 @@ class LockstepInBulk(MixingInBulk):
         """Count all messages; of those that agents sent last, some may still be under way."""
         network = self.context.network
         network.count_everywhere(MIX, self._size, self._times)
-        for place in np.flatnonzero(self._events[:, 0] >= network.end).tolist():
-            sender, receiver = (int(nodes[place]) for nodes in self._ends)
+        for index in np.flatnonzero(self._events[:, 0] >= network.end).tolist():
+            sender, receiver = (int(nodes[index]) for nodes in self._ends)
             network.channel(sender, receiver).note_under_way(self._size, 0)

@@ -108,8 +108,8 @@ def _flood(links: BulkLinks, sums: list[Numbers], agents: int, ttl: int, rings: 
     contents = [(int(age), ttl - 1 - hops) for hops, ages in enumerate(sums[:ttl]) for age in ages]
     ages = np.unique(np.concatenate(sums[1:]))
     content_of = np.full((ages[-1] + 1, ttl), -1)
-    for place, (age, rest) in enumerate(contents):
-        content_of[age, rest] = place
+    for index, (age, rest) in enumerate(contents):
+        content_of[age, rest] = index
     age_of = np.full(ages[-1] + 1, -1)
     age_of[ages] = np.arange(len(ages))
     empty = np.zeros(0, dtype=np.int64)

@@ -140,8 +140,8 @@ def take_in(
                 continue
             step = sent_steps[column, senders[link]]
             for one in range(step - 1 if pairs and step else step, step + 1):
-                place = one & 1 if by_parity else 0
-                newest[place, link] = max(newest[place, link], one)
+                index = one & 1 if by_parity else 0
+                newest[index, link] = max(newest[index, link], one)
 
 
 @njit(cache=True)
@@ -155,9 +155,9 @@ def complete(first: Numbers, newest: Numbers, steps: Numbers, found: NDArray[np.
         found: Filled in.
     """
     for agent in range(len(steps)):
-        place = steps[agent] & 1
+        index = steps[agent] & 1
         found[agent] = True
         for link in range(first[agent], first[agent + 1]):
-            if newest[place, link] != steps[agent]:
+            if newest[index, link] != steps[agent]:
                 found[agent] = False
                 break

@@ -152,10 +152,10 @@ def put_all(
         due[channel, column] = -1
         if sizes[channel] == 0:
             continue
-        place = messages[channel] % width
+        index = messages[channel] % width
         arrival = begin + latencies[channel]
         if jitters.shape[1]:
-            arrival += jitters[channel, place]
+            arrival += jitters[channel, index]
             if not overtaking:
                 arrival = max(arrival, latest[channel])
         is_lost = False
@@ -163,7 +163,7 @@ def put_all(
             if loses_bits and sizes[channel] != size:
                 size = sizes[channel]
                 chance_of_size = _chance_of_bits(chance, size)
-            is_lost = losses[channel, place] < (chance_while_bad if bad[channel] else chance_of_size)
+            is_lost = losses[channel, index] < (chance_while_bad if bad[channel] else chance_of_size)
         if len(cuts):
             cut_from, cut_to = first_cuts[links[channel]], first_cuts[links[channel] + 1]
         if is_lost or _is_down(cuts, cut_from, cut_to, begin, arrival):
@@ -175,11 +175,11 @@ def put_all(
         latest[channel] = arrival
         boundary = _expect(expected, firsts, number, slot, slot_ns, channels, channel, 0, arrival)
         due[channel, column] = boundary
-        if duplicates.shape[1] and duplicates[channel, place] < duplicate:
+        if duplicates.shape[1] and duplicates[channel, index] < duplicate:
             _note(fates, _DUPLICATES, channel, sizes[channel])
             arrival_of_copy = begin + latencies[channel]
             if copy_jitters.shape[1]:
-                arrival_of_copy += copy_jitters[channel, place]
+                arrival_of_copy += copy_jitters[channel, index]
             if not overtaking:
                 arrival_of_copy = max(arrival_of_copy, arrival)
             if _is_down(cuts, cut_from, cut_to, begin, arrival_of_copy):
@@ -198,8 +198,8 @@ def put_all(
 def take_all(expected: Numbers, firsts: Numbers, number: Numbers, bucket: int, ranks: Numbers) -> None:
     """Take all that arrives at a boundary: fill in its ranks, shape (number[bucket],); see `Channels`."""
     row = firsts[bucket]
-    for place in range(len(ranks)):
-        ranks[place] = expected[row, 0]
+    for index in range(len(ranks)):
+        ranks[index] = expected[row, 0]
         row = expected[row, 1]
     firsts[bucket] = -1
     number[bucket] = 0
@@ -220,14 +220,14 @@ def write_events(
         events: Filled in: when (ns) each arrives, where, and in the last column its bytes; shape (n, 4).
     """
     depth, channels = sizes.shape
-    for place in range(len(ranks)):
-        rest = ranks[place] // depth
+    for index in range(len(ranks)):
+        rest = ranks[index] // depth
         within = rest // channels
         channel = rest - within * channels
-        slot = ranks[place] - rest * depth + boundary  # and D more
-        events[place, 0] = (boundary - 1) * slot_ns + within
-        events[place, 1] = receivers[channel]
-        events[place, 3] = sizes[slot % depth, channel]
+        slot = ranks[index] - rest * depth + boundary  # and D more
+        events[index, 0] = (boundary - 1) * slot_ns + within
+        events[index, 1] = receivers[channel]
+        events[index, 3] = sizes[slot % depth, channel]
 
 
 class FaultyLinks:

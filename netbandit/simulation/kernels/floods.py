@@ -99,13 +99,13 @@ def _bring(flood: Flood, row: int, column: int, delay: int) -> None:
     """Deliver the contents of the message in this *column* of *due* over the channel of *row*, *delay* slots old."""
     contents, words = flood.sent.shape[2], flood.sent.shape[3]
     for content in range(contents):
-        place = flood.age_of[flood.content_age[content] + delay]
+        index = flood.age_of[flood.content_age[content] + delay]
         rest = flood.content_rest[content]
         for word in range(words):
             bits = flood.sent[column, row, content, word]
             if bits != _NONE:
-                flood.came[row, place, word] |= bits
-                flood.copies[place, rest, word] |= bits
+                flood.came[row, index, word] |= bits
+                flood.copies[index, rest, word] |= bits
 
 
 @njit(cache=True)
@@ -133,13 +133,13 @@ def hear_all(flood: Flood, boundary: int) -> int | np.int64:
                 column = (boundary - delay) % depth
                 if flood.due[row, column] == boundary:
                     _bring(flood, row, column, delay)
-        for place in range(len(flood.ages)):
-            age = flood.ages[place]
+        for index in range(len(flood.ages)):
+            age = flood.ages[index]
             if age > boundary:
                 break
             for word in range(flood.known.shape[3]):
-                _hear_copies(flood, agent, place, (boundary - age) % rings, word)
-                heard += _ones(flood.fresh[agent, place, word])
+                _hear_copies(flood, agent, index, (boundary - age) % rings, word)
+                heard += _ones(flood.fresh[agent, index, word])
     return heard
 
 
@@ -159,17 +159,17 @@ def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, se
     for agent in range(agents):
         for word in range(words):
             some = _NONE
-            for place in range(ages):
-                some |= flood.fresh[agent, place, word]
+            for index in range(ages):
+                some |= flood.fresh[agent, index, word]
             source = 64 * word
             while some != _NONE:
                 if some & _ONE:
                     bit = np.uint64(source - 64 * word)
-                    for place in range(ages - 1, -1, -1):
-                        if (flood.fresh[agent, place, word] >> bit) & _ONE:
+                    for index in range(ages - 1, -1, -1):
+                        if (flood.fresh[agent, index, word] >> bit) & _ONE:
                             receivers[row] = agent
                             sources[row] = source
-                            sent_at[row] = boundary - flood.ages[place]
+                            sent_at[row] = boundary - flood.ages[index]
                             row += 1
                 some >>= _ONE
                 source += 1
@@ -200,9 +200,9 @@ def pass_on(flood: Flood, slot: int, tells: bool, copies: Integers) -> None:
             flood.sent[column, row, 0, sender // 64] = _ONE << np.uint64(sender % 64)
             count = 1
         for content in range(1, contents):
-            place = flood.age_of[flood.content_age[content]]
+            index = flood.age_of[flood.content_age[content]]
             for word in range(words):
-                bits = flood.forward[sender, content, word] & ~flood.came[back, place, word]
+                bits = flood.forward[sender, content, word] & ~flood.came[back, index, word]
                 flood.sent[column, row, content, word] = bits
                 if bits != _NONE:
                     count += _ones(bits)

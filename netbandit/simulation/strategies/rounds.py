@@ -164,8 +164,8 @@ class Rounds(CommunicationStrategy):
             return Item(learner.item_bytes(answers[0].size), answers)
         valid = self.lies.valid_items(items)
         if len(valid) < len(items):
-            items = [items[place] for place in valid]
-            weights = None if weights is None else [weights[place] for place in valid]
+            items = [items[index] for index in valid]
+            weights = None if weights is None else [weights[index] for index in valid]
         if not items:  # no item passed validation
             return Item(self.release_size, np.zeros(self._template.share_numbers(self._dimension)))
         row = learner.combine([item.value for item in items], weights)
@@ -179,8 +179,8 @@ class Rounds(CommunicationStrategy):
         if forgets:
             for adoption in self._adopting:
                 if agent in adoption.agents:
-                    place = adoption.agents.index(agent)
-                    del adoption.agents[place], adoption.included[place : place + 1]
+                    index = adoption.agents.index(agent)
+                    del adoption.agents[index], adoption.included[index : index + 1]
 
     def sync_missed(self, agent: int, param_set: int) -> None:
         """Let *agent* call again; see `SyncHandler`."""
@@ -306,7 +306,7 @@ class PooledRounds(CommunicationStrategy):
             self._due = None
             self._rounds += 1
             rows = [self._rows[key] for key in sorted(self._rows)]
-            believed = [rows[place] for place in self.lies.valid(rows)]
+            believed = [rows[index] for index in self.lies.valid(rows)]
             if self._serves:
                 sources = [agent for agent, _ in sorted(self._rows)]
                 self._combined = np.stack(answers_of(self._learner, sources, rows, len(self.everybody)))

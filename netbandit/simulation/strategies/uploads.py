@@ -190,7 +190,7 @@ class Uploads(CommunicationStrategy):
 
     def absorb(self, uploads: Sequence[tuple[int, Item]]) -> None:
         """Ask the server; see `UploadHandler`."""
-        uploads = [uploads[place] for place in self.lies.valid_items([item for _, item in uploads])]
+        uploads = [uploads[index] for index in self.lies.valid_items([item for _, item in uploads])]
         found: list[tuple[int, Upload]] = [(agent, item.value) for agent, item in uploads]
         self._absorbed += self._server.absorb(found)
 

@@ -36,12 +36,12 @@ class FloodingTime(Measure):
         table = distances(graph, times)
         longest = table.max(axis=1)
         values = np.empty(len(edges))
-        for place, (one, other) in enumerate(edges.tolist()):
-            there = np.abs(table[:, one] - table[:, other]) == times[place]
-            kept = np.arange(len(edges)) != place
+        for index, (one, other) in enumerate(edges.tolist()):
+            there = np.abs(table[:, one] - table[:, other]) == times[index]
+            kept = np.arange(len(edges)) != index
             less = csr_array((times[kept].astype(np.float64), (edges[kept, 0], edges[kept, 1])), shape=(agents, agents))
             changed = np.asarray(dijkstra(less, directed=False, indices=np.flatnonzero(there)))
-            values[place] = max(float(longest[~there].max(initial=0)), float(changed.max(initial=0)))
+            values[index] = max(float(longest[~there].max(initial=0)), float(changed.max(initial=0)))
         return np.where(values < NEVER, values, np.inf)
 
 

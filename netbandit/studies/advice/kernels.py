@@ -17,8 +17,8 @@ def longest_with_link(
 ) -> Integers:
     """Return the largest distance with each candidate, shape (k,); see `netbandit.studies.advice.flooding_time`."""
     found = np.empty(len(candidates), dtype=np.int64)
-    for place in range(len(candidates)):
-        one, other, time = candidates[place, 0], candidates[place, 1], times[place]
+    for index in range(len(candidates)):
+        one, other, time = candidates[index, 0], candidates[index, 1], times[index]
         longest = np.int64(0)
         for pair in range(len(first)):
             here, there = first[pair], second[pair]
@@ -27,7 +27,7 @@ def longest_with_link(
                 break
             over = min(table[here, one] + table[other, there], table[here, other] + table[one, there]) + time
             longest = max(longest, min(distance, over))
-        found[place] = longest
+        found[index] = longest
     return found
 
 
@@ -119,10 +119,10 @@ def _follow(
         reached += 1
         longest = max(longest, then)
         opposite = np.int64(other if node == one else one if node == other else -1)
-        for place in range(hops.starts[node], hops.starts[node + 1]):
-            near = hops.neighbours[place]
+        for index in range(hops.starts[node], hops.starts[node + 1]):
+            near = hops.neighbours[index]
             if complete[near] == NEVER and (latency >= 0 or near != opposite):
-                heappush(advertised, (then + hops.latencies[place], np.int64(node), near, then + hops.times[place]))
+                heappush(advertised, (then + hops.latencies[index], np.int64(node), near, then + hops.times[index]))
         if latency >= 0 and opposite >= 0 and complete[opposite] == NEVER:
             heappush(advertised, (then + latency, np.int64(node), opposite, then + time))
     return longest, reached
@@ -211,14 +211,14 @@ def changed(hops: Hops, one: int, other: int, latency: int, time: int) -> Hops:
         starts[node] = filled
         opposite = other if node == one else one if node == other else -1
         adds = latency >= 0 and opposite >= 0
-        for place in range(hops.starts[node], hops.starts[node + 1]):
-            near = hops.neighbours[place]
+        for index in range(hops.starts[node], hops.starts[node + 1]):
+            near = hops.neighbours[index]
             if adds and opposite < near:
                 neighbours[filled], latencies[filled], times[filled] = opposite, latency, time
                 filled += 1
                 adds = False
             if latency >= 0 or near != opposite:
-                neighbours[filled], latencies[filled], times[filled] = near, hops.latencies[place], hops.times[place]
+                neighbours[filled], latencies[filled], times[filled] = near, hops.latencies[index], hops.times[index]
                 filled += 1
         if adds:
             neighbours[filled], latencies[filled], times[filled] = opposite, latency, time
@@ -247,8 +247,8 @@ def _breadth_first(hops: Hops, root: int, most: int, distance: Integers, order: 
         looked_at += 1
         if distance[node] == most:
             break
-        for place in range(hops.starts[node], hops.starts[node + 1]):
-            near = hops.neighbours[place]
+        for index in range(hops.starts[node], hops.starts[node + 1]):
+            near = hops.neighbours[index]
             if distance[near] < 0:
                 distance[near] = distance[node] + 1
                 order[found] = near
@@ -263,8 +263,8 @@ def _along_tree(hops: Hops, distance: Integers, order: Integers, found: int, whe
     The parent of a node is the lowest-numbered of its neighbours that are nearer to the root. See `_breadth_first`.
     """
     last = when[order[0]] = np.int64(0)
-    for place in range(1, found):
-        node = order[place]
+    for index in range(1, found):
+        node = order[index]
         hop = hops.starts[node]
         while distance[hops.neighbours[hop]] != distance[node] - 1:
             hop += 1
@@ -319,8 +319,8 @@ def last_by_flood(hops: Hops, source: int, most: int) -> int | np.int64:
             last = max(last, when)
         left[node] = furthest
         if furthest > 0:
-            for place in range(hops.starts[node], hops.starts[node + 1]):
-                near, time = hops.neighbours[place], hops.times[place]
+            for index in range(hops.starts[node], hops.starts[node + 1]):
+                near, time = hops.neighbours[index], hops.times[index]
                 if near not in senders:
                     next_wave = wave + 1 if time == 0 else np.int64(0)
                     heappush(copies, (when + time, next_wave, near, np.int64(node), furthest - 1))

@@ -81,15 +81,15 @@ def exact_for_best(
     """
     values = np.full(len(bounds), np.inf)
     exact: list[float] = []
-    for place in np.argsort(bounds, kind="stable").tolist():
+    for index in np.argsort(bounds, kind="stable").tolist():
         limit = NEVER / 2 if before is None else before - least
         if len(exact) >= shown:
             limit = exact[shown - 1]
-        if bounds[place] > limit:
+        if bounds[index] > limit:
             break
-        value = value_of(place, limit)
+        value = value_of(index, limit)
         if value <= limit:
-            values[place] = value
+            values[index] = value
             exact = sorted([*exact, value])[:shown]
     return values
 

@@ -40,15 +40,15 @@ def draw_advice(
     places, names = drawing_of.places, graph.topology.names
 
     def add(figure: "Figure", panel: "Axes") -> Sequence[tuple[int, int]]:
-        for place, (first, second) in enumerate(links):
+        for index, (first, second) in enumerate(links):
             (x, y), (u, v) = places[first], places[second]
             what = "lose" if lose else "add"
-            rank = ("or" if place else "best") + f": {what}" if alternatives else f"{place + 1}. {what}"
+            rank = ("or" if index else "best") + f": {what}" if alternatives else f"{index + 1}. {what}"
             panel.plot(
                 [x, u],
                 [y, v],
-                color=_MARKED[place % len(_MARKED)],
-                linewidth=3.0 if place == 0 else 1.8,
+                color=_MARKED[index % len(_MARKED)],
+                linewidth=3.0 if index == 0 else 1.8,
                 linestyle="--" if lose else "-",
                 alpha=0.9,
                 zorder=1.5,

@@ -59,12 +59,12 @@ def sinks(table: NDArray[np.int64], count: int) -> Placement:
     improved = True
     while improved:
         improved = False
-        for place in range(count):
-            others = chosen[:place] + chosen[place + 1 :]
+        for index in range(count):
+            others = chosen[:index] + chosen[index + 1 :]
             free = [node for node in range(agents) if node not in others]
             better = min(free, key=lambda node: _reach(table, (*others, node)))
             if _reach(table, (*others, better))[:2] < _reach(table, tuple(chosen))[:2]:
-                chosen[place] = better
+                chosen[index] = better
                 improved = True
     return _placement(table, tuple(sorted(chosen)))
 

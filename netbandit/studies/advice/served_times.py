@@ -48,9 +48,9 @@ class SinkTime(Measure):
         times = graph.times_over(latencies, self._trips)
         hops = hops_of(graph, self._trips)
         values = np.empty(len(candidates))
-        for place, (one, other) in enumerate(candidates):
-            more = changed(hops, one, other, latencies[place], times[place])
-            values[place] = sink_round(more, eccentricities[place], uplinks, self._gis)
+        for index, (one, other) in enumerate(candidates):
+            more = changed(hops, one, other, latencies[index], times[index])
+            values[index] = sink_round(more, eccentricities[index], uplinks, self._gis)
         return values
 
 

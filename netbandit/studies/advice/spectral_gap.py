@@ -56,7 +56,7 @@ class Gap(Measure):
         slow = _slow(self._matrix(agents, edges))
         bounds = np.array([self._kept(more(link), slow) for link in candidates]) - 10.0**-_DIGITS
         least = 10.0**-_DIGITS / 2
-        return exact_for_best(bounds, self.value(graph), shown, lambda place, _: _left(more(candidates[place])), least)
+        return exact_for_best(bounds, self.value(graph), shown, lambda index, _: _left(more(candidates[index])), least)
 
     def _matrix(self, agents: int, edges: NDArray[np.int64]) -> Mixing:
         return mixing(agents, edges, self._rule, self._step)

@@ -36,14 +36,14 @@ class Activations(Measure):
         edges, component = topology.edges, topology.component
         table = distances(graph, np.ones(topology.links, dtype=np.int64))
         values = np.full(len(candidates), np.inf)
-        for place, (one, other) in enumerate(candidates.tolist()):
+        for index, (one, other) in enumerate(candidates.tolist()):
             if len(topology.components) - (component[one] != component[other]) > 1:
                 continue
             eccentricity = eccentricities_with_link(table, one, other)
             ends = np.maximum(eccentricity[edges[:, 0]], eccentricity[edges[:, 1]])
             own = max(eccentricity[one], eccentricity[other])
             diameter = eccentricity.max()
-            values[place] = np.minimum(ends + 1, diameter).sum() + min(own + 1, diameter)
+            values[index] = np.minimum(ends + 1, diameter).sum() + min(own + 1, diameter)
         return values
 
 

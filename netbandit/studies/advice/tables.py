@@ -100,19 +100,19 @@ def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str], n
             yield "  none makes it better"
         if len(steps) == 1 and len(step.best) > 1:
             yield f"  alternatives, the best first; --what-if {len(step.best)} plans so many, each after the one before"
-        for place, change in enumerate(step.best, start=1):
+        for index, change in enumerate(step.best, start=1):
             latency = milliseconds(change.latency)
             ends = f"{_names(topology, change.link)} ({latency})"
-            yield f"  {place}. {ends}: {_value(step.measure, change.value)}{_saved(step, change.value)}"
+            yield f"  {index}. {ends}: {_value(step.measure, change.value)}{_saved(step, change.value)}"
 
 
 def placement_lines(topology: Topology, what: str, found: list[Placement], how: str) -> Iterator[str]:
     """Yield where to put *what*, one line per node; *how* names the search method."""
     yield f"{what}: {how}"
-    for place, placement in enumerate(found, start=1):
+    for index, placement in enumerate(found, start=1):
         nodes = ", ".join(topology.names[node] for node in placement.nodes)
         farthest, mean = milliseconds(placement.farthest), milliseconds(placement.mean)
-        yield f"  {place}. {nodes}: the farthest agent is {farthest} away, the mean {mean}"
+        yield f"  {index}. {nodes}: the farthest agent is {farthest} away, the mean {mean}"
 
 
 def confirmed_lines(

@@ -319,8 +319,8 @@ def slope_of(hops: list[HopTime]) -> Slope:
     if np.ptp(across) <= 1e-9 * across.max():
         return Slope(None, 0.0, 0.0, float((upward - across).mean()))
     links: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for place, hop in enumerate(hops):
-        links[hop.sender, hop.receiver].append(place)
+    for index, hop in enumerate(hops):
+        links[hop.sender, hop.receiver].append(index)
     centre = across.mean(), upward.mean()  # centred sums avoid cancellation
     x, y = across - centre[0], upward - centre[1]
     columns = np.stack([np.ones_like(x), x, y, x * x, x * y], axis=1)

@@ -101,7 +101,7 @@ class Played:
 def grouped(agents: int, processes: int | None) -> list[range]:
     """Return the agents of each of *processes* processes, or one agent each, in order."""
     count = agents if processes is None else min(processes, agents)
-    bounds = [agents * place // count for place in range(count + 1)]
+    bounds = [agents * index // count for index in range(count + 1)]
     return [range(first, last) for first, last in pairwise(bounds)]
 
 

@@ -108,10 +108,10 @@ def draw_cells(axes: "Axes", cells: Cells, panel: "Panel", norm: Any) -> Any:
             axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=_SIZE, color=colour)
     axes.grid(visible=False)
     axes.tick_params(length=0)
-    axes.set_yticks([place + 0.5 for place in range(len(cells.rows))], _named(panel, cells.rows), fontsize=_SIZE)
+    axes.set_yticks([index + 0.5 for index in range(len(cells.rows))], _named(panel, cells.rows), fontsize=_SIZE)
     axes.invert_yaxis()
     inner = _named(panel, [column[-1] for column in cells.columns])
-    places = [place + 0.5 for place in range(len(inner))]
+    places = [index + 0.5 for index in range(len(inner))]
     axes.set_xticks(places, inner, fontsize=_SIZE, rotation=35, ha="right", rotation_mode="anchor")
     if len(panel.across) == 2:
         _head_groups(axes, cells, panel)

@@ -142,8 +142,8 @@ class Expression:
                 self._check(node.left)
                 return self._check(right)
             case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS or name in _OWN:
-                for place, argument in enumerate(node.args):
-                    word = place == 0 and name in _TAKES_A_WORD
+                for index, argument in enumerate(node.args):
+                    word = index == 0 and name in _TAKES_A_WORD
                     if not (word and isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
                         self._check(argument)
                 return None

@@ -38,9 +38,9 @@ def evidence(claim: Claim, runs: FigureRuns, look: InterimLook | None = None) ->
         samples = [
             [
                 [value for number, value in taken.items() if not claim.paired or number in common]
-                for taken in (_less(point, off, formula) for formula in claim.taken(place))
+                for taken in (_less(point, off, formula) for formula in claim.taken(index))
             ]
-            for place, point in enumerate(points)
+            for index, point in enumerate(points)
         ]
         failures = tuple(_failures(point, common if claim.paired else None) for point in every)
         found.append(Measured(selector_text(selector, against, claim.less), samples, failures))

@@ -18,15 +18,15 @@ def judged_together(best: Sequence[Evidence], last: Sequence[Evidence]) -> list[
         best: Each claim at the look at which its p-value is smallest; its p-value counts all looks.
         last: Each claim at the last look; an undecided claim reports this interval.
     """
-    statistical = [place for place, one in enumerate(best) if one.p is not None]
-    level = min((1 - best[place].claim.confidence for place in statistical), default=0.0)
-    p_values = {place: p for place in statistical if (p := best[place].p) is not None}
+    statistical = [index for index, one in enumerate(best) if one.p is not None]
+    level = min((1 - best[index].claim.confidence for index in statistical), default=0.0)
+    p_values = {index: p for index in statistical if (p := best[index].p) is not None}
     levels = dict(zip(p_values, holm_levels(list(p_values.values()), level), strict=True))
     found = []
-    for place, (one, latest) in enumerate(zip(best, last, strict=True)):
-        if place not in levels:
+    for index, (one, latest) in enumerate(zip(best, last, strict=True)):
+        if index not in levels:
             found.append(one.judged())
             continue
-        which = one if p_values[place] <= levels[place] else latest
-        found.append(which.judged(levels[place], family=len(levels), p=p_values[place]))
+        which = one if p_values[index] <= levels[index] else latest
+        found.append(which.judged(levels[index], family=len(levels), p=p_values[index]))
     return found

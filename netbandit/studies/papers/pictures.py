@@ -165,7 +165,7 @@ def _points(
 
 def _one_scale(panels: "Sequence[Panel]") -> bool:
     """Return whether bars stand side by side with the same kind of height, which only the first labels."""
-    return all(panel.kind == "bars" and bool(panel.y_label) == (place == 0) for place, panel in enumerate(panels))
+    return all(panel.kind == "bars" and bool(panel.y_label) == (index == 0) for index, panel in enumerate(panels))
 
 
 def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[str, str]) -> None:
@@ -191,11 +191,11 @@ def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[
 def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], look_of: dict[str, Look]) -> None:
     shown = [(name, runs.select({**panel.where, "series": name})) for name in names]
     shown = [(name, points) for name, points in shown if points]
-    for place, (name, points) in enumerate(shown):
+    for index, (name, points) in enumerate(shown):
         one = _estimate(points[0], panel.y, _statistic(runs), _base(runs, panel, name))
         error = [[float(one.mean - one.low)], [float(one.high - one.mean)]]
-        draw_runs(axes, exact(place), one, PLAIN, aside=6.0)
-        axes.bar(place, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
+        draw_runs(axes, exact(index), one, PLAIN, aside=6.0)
+        axes.bar(index, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
     short = [name.split(":")[0] for name, _ in shown]
     axes.set_xticks(range(len(shown)), short, fontsize=7, rotation=40, ha="right", rotation_mode="anchor")
     axes.grid(visible=False, axis="x")

@@ -31,8 +31,8 @@ def p_values(differences: Numbers) -> Numbers:
     spread = np.array([not intervals.all_equal(row) for row in rows], dtype=np.bool_)
     counted = np.array([intervals.are_counts(row) for row in rows], dtype=np.bool_) & spread
     found[~spread & (differences != 0).all(axis=1)] = 2.0 ** (1 - differences.shape[1])
-    for place in np.flatnonzero(counted).tolist():
-        found[place] = _of_counts(rows[place])
+    for index in np.flatnonzero(counted).tolist():
+        found[index] = _of_counts(rows[index])
     plain = spread & ~counted
     if plain.any():
         found[plain] = ttest_1samp(differences[plain], 0.0, axis=1).pvalue  # Student's, in a hundredth of the time
@@ -106,9 +106,9 @@ def dominated(cells: Mapping[str, Cell]) -> dict[str, list[str]]:
     parts = [np.where(same[agree], 0.0, p_values(each[agree])) for each, same in zip(differences, equal, strict=True)]
     levels[agree] = np.where(equal[0][agree] & equal[1][agree], 1.0, np.maximum(*parts))
     found: dict[str, list[str]] = {}
-    for place in np.flatnonzero(decided(levels.tolist())).tolist():
-        one, other = names[first[place]], names[second[place]]
-        better, worse = (one, other) if direction[place] < 0 else (other, one)
+    for index in np.flatnonzero(decided(levels.tolist())).tolist():
+        one, other = names[first[index]], names[second[index]]
+        better, worse = (one, other) if direction[index] < 0 else (other, one)
         found.setdefault(worse, []).append(better)
     return found
 

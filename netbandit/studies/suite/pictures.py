@@ -97,10 +97,10 @@ def draw_fronts(standing: Standing) -> "Figure":
         _draw_front(panel, standing, track, learners, protocols)
     for panel in panels[len(standing.names) :]:
         panel.set_visible(False)
-    for place, panel in enumerate(panels):
-        if place % columns == 0:
+    for index, panel in enumerate(panels):
+        if index % columns == 0:
             panel.set_ylabel("score")
-        if place + columns >= len(standing.names):
+        if index + columns >= len(standing.names):
             panel.set_xlabel("bytes")
     handles = [
         Line2D([], [], linestyle="none", marker="o", markersize=5, color=_colour(learners, one)) for one in learners

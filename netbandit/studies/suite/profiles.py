@@ -15,7 +15,7 @@ def profile(scores: Scores, tracks: Sequence[str]) -> list[tuple[float, float]]:
     A track on which the entry did not run counts as one on which it reaches no score.
     """
     reached = sorted(scores[track] for track in tracks if track in scores)
-    return [(one, (place + 1) / len(tracks)) for place, one in enumerate(reached)]
+    return [(one, (index + 1) / len(tracks)) for index, one in enumerate(reached)]
 
 
 def gain(scores: Scores, tracks: Sequence[str]) -> float:

@@ -76,15 +76,15 @@ class Table:
         from rich.text import Text
 
         found = RichTable(title=self.caption, title_justify="left", box=None, pad_edge=False, header_style="bold")
-        for place, heading in enumerate(self.head):
-            found.add_column(Text(heading), justify="right" if place else "left", no_wrap=bool(place))
-        for place, row in enumerate(self._marked):
-            found.add_row(*map(Text, row), style="bold" if place == self.own else "")
+        for index, heading in enumerate(self.head):
+            found.add_column(Text(heading), justify="right" if index else "left", no_wrap=bool(index))
+        for index, row in enumerate(self._marked):
+            found.add_row(*map(Text, row), style="bold" if index == self.own else "")
         return found
 
     @property
     def _marked(self) -> list[list[str]]:
-        return [[f"{row[0]}{YOURS}" if place == self.own else row[0], *row[1:]] for place, row in enumerate(self.rows)]
+        return [[f"{row[0]}{YOURS}" if index == self.own else row[0], *row[1:]] for index, row in enumerate(self.rows)]
 
     def _layout(self, text_of: Callable[[str], str]) -> Layout:
         return Layout(

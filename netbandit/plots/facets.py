@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netbandit.plots.grouping import Arrangement, evenly
+from netbandit.plots.grouping import Arrangement, evenly, titled
 from netbandit.plots.style import figure
 from netbandit.plots.values import identity, name
 
@@ -16,6 +16,9 @@ MOST_ROWS, MOST_COLUMNS = 2, 3
 """The most panels in a picture."""
 MOST_ASKED = 3, 4
 """The same if rows and columns were requested."""
+
+_NAMED = 3
+"""The most parts without a panel that are named."""
 
 Part = tuple[dict[str, Any], Arrangement]
 """Fixed values, and the points that have them."""
@@ -113,8 +116,18 @@ def _asked(whole: Arrangement, parts: Sequence[Part]) -> Facets:
 def _in_turn(parts: Sequence[Part]) -> Facets:
     chosen = evenly(parts, MOST_ROWS * MOST_COLUMNS)
     columns = 2 if len(chosen) == 4 else max(1, min(len(chosen), MOST_COLUMNS))
-    left_out = f"{len(chosen)} of {len(parts)} combinations" if len(chosen) < len(parts) else ""
-    return Facets(chosen, list(range(len(chosen))), max(1, -(-len(chosen) // columns)), columns, left_out)
+    return Facets(
+        chosen, list(range(len(chosen))), max(1, -(-len(chosen) // columns)), columns, _left_out(chosen, parts)
+    )
+
+
+def _left_out(chosen: Sequence[Part], parts: Sequence[Part]) -> str:
+    """Return the subtitle's note on those of *parts* that are not *chosen*: their names where they are few."""
+    drawn = {identity(fixed) for fixed, _ in chosen}
+    names = [titled(fixed) for fixed, _ in parts if identity(fixed) not in drawn]
+    if len(names) > _NAMED:
+        return f"{len(chosen)} of {len(parts)} combinations"
+    return f"without {'; '.join(names)}" if names else ""
 
 
 def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:

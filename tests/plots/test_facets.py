@@ -58,6 +58,13 @@ def test_combinations_that_are_no_grid_follow_one_another():
     assert facets(*held([(0, 0), (1, 1), (2, 2), (3, 3)])).places == [0, 1, 2, 3]
     layout = facets(*held([(value,) for value in range(20)]))
     assert (layout.rows, layout.columns, layout.left_out) == (2, 3, "6 of 20 combinations")
+    layout = facets(
+        *held(
+            [(value,) for value in ("0 slots", "1 slot", "3 slots", "4 slots", "5 slots", "6 slots", "7 slots")],
+            keys=(LATENCY,),
+        )
+    )
+    assert layout.left_out == "without latency 4 slots"
 
 
 def sweep(latencies, losses, **more):

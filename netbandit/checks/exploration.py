@@ -44,13 +44,13 @@ def unequal_exploration(learners: Iterable[Mapping[str, Any]]) -> str:
         found.setdefault(str(table["kind"]), set()).add(round(bonus_alpha(table) or 0.0, 4))
     if len(found) < 2 or set.intersection(*found.values()):
         return ""
-    said = ", ".join(f"{kind} {' or '.join(f'{alpha:g}' for alpha in sorted(found[kind]))}" for kind in found)
+    text = ", ".join(f"{kind} {' or '.join(f'{alpha:g}' for alpha in sorted(found[kind]))}" for kind in found)
     fixed = [kind for kind in _FIXED if kind in found]
     values = sorted({alpha for kind in fixed for alpha in found[kind]})
     if not fixed:
         values = [min(float(table["exploration"]) for table in tables)]
-    said = f"exploration bonuses differ, and so does regret: {said} (alpha of sigma sqrt(2 alpha ln t / n))"
+    text = f"exploration bonuses differ, and so does regret: {text} (alpha of sigma sqrt(2 alpha ln t / n))"
     if len(values) > 1:
-        return f"{said}; {' and '.join(fixed)} have no key to equalize them"
+        return f"{text}; {' and '.join(fixed)} have no key to equalize them"
     eta = ", with learner.eta = 0 for coop-ucb2," if "coop-ucb2" in found else ""
-    return f"{said}; learner.exploration = {values[0]:g} for all{' others' if fixed else ''}{eta} equalizes them"
+    return f"{text}; learner.exploration = {values[0]:g} for all{' others' if fixed else ''}{eta} equalizes them"

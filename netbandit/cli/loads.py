@@ -118,10 +118,10 @@ def _show(
 
     study = results_of(ResultsFolder(folder))
     points = _points(study, where)
-    told = [point for point in points if shows(point)]
+    listed = [point for point in points if shows(point)]
     console = Console(highlight=False)
     keys = distinguishing(study)
-    for point in told[:_MOST_POINTS]:
+    for point in listed[:_MOST_POINTS]:
         found, below = tables(point)
         values = [f"{name} = {cell(point.value(key))}" for name, key in zip(short_names(keys), keys, strict=True)]
         print_line(console, ", ".join([study.name, *values]))
@@ -139,10 +139,10 @@ def _show(
         if below:
             print_line(console, below)
             console.print()
-    if len(told) > _MOST_POINTS:
-        click.echo(f"{pluralize(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
-    if len(told) < len(points):
-        silent = pluralize(len(points) - len(told), "point")
+    if len(listed) > _MOST_POINTS:
+        click.echo(f"{pluralize(len(listed) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
+    if len(listed) < len(points):
+        silent = pluralize(len(points) - len(listed), "point")
         click.echo(f"{silent} left out: nothing was {done}, or an earlier version did not record by whom", err=True)
 
 

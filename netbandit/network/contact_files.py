@@ -370,7 +370,7 @@ def meetings(trace: Trace, since: int, until: int, agents: int | None = None) ->
     for (one, other), latency in trace.latencies.items():
         first, second = sorted((int(number[one]), int(number[other])))
         latencies[first, second] = latency
-    notes: list[Problem] = [(("file",), f"not used: {said}") for said in trace.notes]
+    notes: list[Problem] = [(("file",), f"not used: {note}") for note in trace.notes]
     if len(trace.begin) and not len(edges):
         last = int(trace.end.max())
         text = beyond("contacts", int(trace.begin.min()), None if last >= FOR_EVER else last, since, until)

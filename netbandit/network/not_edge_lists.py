@@ -52,8 +52,8 @@ def other_format(rows: Sequence[Sequence[str]]) -> str | None:
     if square and (not three_links or [*map(list, zip(*rows, strict=True))] == [*map(list, rows)]):
         text = f"is a matrix of {len(rows)} rows and columns: networkx.from_numpy_array reads it, and {_WRITES}"
         return "; ".join(filter(None, (text, three_links)))
-    if rest and all(map(_WHOLE.fullmatch, first)) and (said := _counted(list(map(int, first)), rest)):
-        return said
+    if rest and all(map(_WHOLE.fullmatch, first)) and (message := _counted(list(map(int, first)), rest)):
+        return message
     nodes = [row[0].rstrip(":") for row in rows]
     others = [row[1:] for row in rows]
     ids = {*nodes, *(cell for row in others for cell in row[:1])}

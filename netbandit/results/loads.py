@@ -248,26 +248,26 @@ def _classes(run: RunResult) -> list[tuple[str, LinkUse]]:
 def _loads(run: RunResult, name: str, use: LinkUse) -> dict[str, Floats]:
     """Return the columns of the links of one class."""
 
-    def told(column: NDArray[np.int64] | None, otherwise: float = np.nan) -> Floats:
+    def counts_of(column: NDArray[np.int64] | None, otherwise: float = np.nan) -> Floats:
         return np.full(len(use.first), otherwise) if column is None else column.astype(np.float64)
 
     queues = lookup(run.resolved, f"links.{name}.bandwidth", None) is not None
     unlimited = np.nan if queues else 0.0  # nothing queues; otherwise a run of an earlier version has no record
     nanoseconds = 1e9 * _seconds(run)
-    messages = told(use.messages)
+    messages = counts_of(use.messages)
     return {
         "messages": messages,
-        "messages_back": told(use.messages_back),
-        "bytes": told(use.bytes),
-        "bytes_back": told(use.bytes_back),
-        "activations": told(use.activations),
+        "messages_back": counts_of(use.messages_back),
+        "bytes": counts_of(use.bytes),
+        "bytes_back": counts_of(use.bytes_back),
+        "activations": counts_of(use.activations),
         "energy_j": energy_on(run, name, use),
-        "utilisation": told(use.busy, unlimited) / nanoseconds,
-        "utilisation_back": told(use.busy_back, unlimited) / nanoseconds,
-        "mean_wait_s": told(use.waited, unlimited) / 1e9 / np.maximum(messages, 1.0),
-        "longest_wait_s": told(use.longest_wait, unlimited) / 1e9,
+        "utilisation": counts_of(use.busy, unlimited) / nanoseconds,
+        "utilisation_back": counts_of(use.busy_back, unlimited) / nanoseconds,
+        "mean_wait_s": counts_of(use.waited, unlimited) / 1e9 / np.maximum(messages, 1.0),
+        "longest_wait_s": counts_of(use.longest_wait, unlimited) / 1e9,
         **{
-            f"{name}{unit}": told(use.delivered(unit) if name == "delivered" else use.count_of(f"{name}{unit}"))
+            f"{name}{unit}": counts_of(use.delivered(unit) if name == "delivered" else use.count_of(f"{name}{unit}"))
             for unit in UNITS
             for name in ("delivered", *FATES)
         },

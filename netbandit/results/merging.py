@@ -9,7 +9,7 @@ from netbandit.results.held_folders import described
 from netbandit.results.results_folder import RUNS, STUDY, ResultsFolder
 from netbandit.results.run_folder import RESULT, DamagedRunError
 from netbandit.results.safe_files import UNFINISHED, discard, storage, whole
-from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
+from netbandit.results.study_identity import differences, in_one_line, same_points_made_otherwise, united
 from netbandit.results.study_result import StudyPlan, StudyResult
 from netbandit.results.tables import write_summary, write_table
 
@@ -54,7 +54,9 @@ def _refuse_different(studies: Sequence[tuple[ResultsFolder, StudyResult]]) -> N
         points = [point for point in study.points if point.finished]
         found = differences(there, points, study.written) or same_points_made_otherwise(there, points)
         if found:
-            raise MergeError(f"{folder.path} holds the results of another study than {first.path}: {told(found)}")
+            raise MergeError(
+                f"{folder.path} holds the results of another study than {first.path}: {in_one_line(found)}"
+            )
 
 
 def _merged(

@@ -27,7 +27,7 @@ from netbandit.results.safe_files import (
     unsealed,
     write_whole,
 )
-from netbandit.results.study_identity import differences, told, united
+from netbandit.results.study_identity import differences, in_one_line, united
 from netbandit.results.study_result import PointResult, StudyPlan, StudyResult
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.simulation.result import RunResult
@@ -292,15 +292,15 @@ class ResultsFolder:
             return there
         if running:
             raise OtherStudyError(
-                f"{out} is in use: another study, {there.name!r}, is running into it: {told(found)}; wait until it has "
-                "ended, or name another folder by --out (in Python out=)"
+                f"{out} is in use: another study, {there.name!r}, is running into it: {in_one_line(found)}; wait until "
+                "it has ended, or name another folder by --out (in Python out=)"
             )
         runs = sum(len(point.finished) for point in self.study(details=False).points)
         pictures = len(list(self._drawn_files()))
         lost = [pluralize(runs, "run"), *([pluralize(pictures, "picture")] if pictures else [])]
         lost += [file for file in _DERIVED if (out / file).exists()]
         raise OtherStudyError(
-            f"{out} holds the results of another study, {there.name!r}: {told(found)}; these would be lost: "
+            f"{out} holds the results of another study, {there.name!r}: {in_one_line(found)}; these would be lost: "
             f"{', '.join(lost)}; name another folder by --out (in Python out=), or let {plan.name!r} take its place by "
             "--replace (replace=True)"
         )

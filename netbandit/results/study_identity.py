@@ -81,7 +81,7 @@ def same_points_made_otherwise(there: StudyResult, points: Sequence[PointResult]
     return ["a file or a class that they name has not the same content"] if found else []
 
 
-def told(found: Sequence[str]) -> str:
+def in_one_line(found: Sequence[str]) -> str:
     """Return the first differences as one line."""
     more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return "; ".join(found[:_MOST_NAMED]) + more

@@ -49,12 +49,12 @@ class Cluster:
         self._client, self._address = client, address
         self._topic = f"netbandit-{uuid4().hex[:8]}"  # another sweep may use the same scheduler
         self._numbers = count()
-        told: set[str] = set()
+        seen: set[str] = set()
 
         def hear(event: tuple[float, str]) -> None:
             _, line = event
-            if line not in told:
-                told.add(line)
+            if line not in seen:
+                seen.add(line)
                 tell(line)
 
         client.subscribe_topic(self._topic, hear)

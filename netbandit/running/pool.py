@@ -98,7 +98,7 @@ class Pool(Generic[Order, Answer]):
     ) -> None:
         self.count = count
         self._perform, self._tell = perform, tell
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._idle: list[_Worker] = []
         self._all: list[_Worker] = []
 
@@ -140,8 +140,8 @@ class Pool(Generic[Order, Answer]):
                     kind, content = "answer", Lost.DIED
                     self._end(busy[ready].worker)
                 if kind == "line":
-                    if content not in self._told:  # several workers report the same
-                        self._told.add(content)
+                    if content not in self._reported:  # several workers report the same
+                        self._reported.add(content)
                         self._tell(content)
                     continue
                 done = busy.pop(ready)

@@ -70,7 +70,9 @@ class Range:
         Raises:
             SearchError: It is not a range.
         """
-        said = f'--over {key}: must be LOW..HIGH, such as 1..8, 0.1..10 log or "1 ms..50 ms", or a list such as [1, 5]'
+        reason = (
+            f'--over {key}: must be LOW..HIGH, such as 1..8, 0.1..10 log or "1 ms..50 ms", or a list such as [1, 5]'
+        )
         if isinstance(given, str) and given.lstrip().startswith("["):
             try:
                 given = read_toml(f"value = {given}")["value"]
@@ -84,7 +86,7 @@ class Range:
         found = _RANGE.fullmatch(given) if isinstance(given, str) else None
         ends = None if found is None else [_NUMBER.fullmatch(found[end].strip()) for end in ("low", "high")]
         if found is None or ends is None or ends[0] is None or ends[1] is None:
-            raise SearchError(said)
+            raise SearchError(reason)
         low, high = (float(end["number"]) for end in ends if end is not None)
         units = {end["unit"] for end in ends if end is not None} - {""}
         if len(units) > 1:

@@ -80,13 +80,13 @@ def _topology(families: Mapping[str, type[BaseModel]], definitions: Schema) -> S
     """Return the schema of the topology's table: the keys of all families, as one may be left over from another."""
     own = {**_OWN_PART, "description": 'A family of your own, "package.module:Class".'}
     keys: Schema = {"family": {"anyOf": [{"enum": list(families)}, own], "description": "The family of graphs."}}
-    said: dict[str, dict[str, list[str]]] = {}
+    descriptions: dict[str, dict[str, list[str]]] = {}
     for family, model in families.items():
         for key, value in table_schema(model, definitions).get("properties", {}).items():
-            said.setdefault(key, {}).setdefault(value.pop("description", ""), []).append(family)
+            descriptions.setdefault(key, {}).setdefault(value.pop("description", ""), []).append(family)
             value.pop("default", None)
             keys.setdefault(key, value)
-    for key, texts in said.items():
+    for key, texts in descriptions.items():
         lines = [text if len(texts) == 1 else f"{', '.join(names)}: {text}" for text, names in texts.items()]
         keys[key] = {"description": " ".join(lines), **keys[key]}
     known = {"if": {"properties": {"family": {"enum": list(families)}}, "required": ["family"]}}

@@ -126,11 +126,11 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combi
         for (key, values), index in zip(sweep.items(), indices, strict=True):
             if key == CASES:
                 case = {name: value for name, value in values[index].items() if name != LABEL}
-                said = shown[key][index]
-                if LABEL in said:
-                    varied[CASE] = said[LABEL]
+                entry = shown[key][index]
+                if LABEL in entry:
+                    varied[CASE] = entry[LABEL]
                 point = laid_over(point, case)
-                varied |= {".".join(path): value for path, value in _leaves(said) if path != (LABEL,)}
+                varied |= {".".join(path): value for path, value in _leaves(entry) if path != (LABEL,)}
                 continue
             point = _with(point, key.split("."), values[index])
             varied[key] = shown[key][index]

@@ -103,13 +103,13 @@ def import_beside(name: str, folder: Path) -> ModuleType:
     importlib.invalidate_caches()
     found = _findable(name, folder)
     with importing():
-        if found and (folder, found) not in _told and name not in sys.modules and not name.startswith("netbandit."):
-            _told.add((folder, found))
+        if found and (folder, found) not in _warned and name not in sys.modules and not name.startswith("netbandit."):
+            _warned.add((folder, found))
             print(one_line(f"imports {found}"), file=sys.stderr, flush=True)
         return importlib.import_module(name)
 
 
-_told: set[tuple[Path, str]] = set()
+_warned: set[tuple[Path, str]] = set()
 
 
 def _findable(name: str, folder: Path) -> str:

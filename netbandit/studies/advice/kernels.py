@@ -79,12 +79,12 @@ class Ways(NamedTuple):
 
     Attributes:
         complete: When (ns) the node has the item; `NEVER` if it does not get it.
-        told: When the item is first advertised to it.
+        advertised: When the item is first advertised to it.
         teller: The advertising node; -1 if there is none.
     """
 
     complete: NDArray[np.int64]
-    told: NDArray[np.int64]
+    advertised: NDArray[np.int64]
     teller: NDArray[np.int64]
 
 
@@ -115,7 +115,7 @@ def _follow(
         when, sender, node, then = heappop(advertised)
         if complete[node] < NEVER:
             continue
-        complete[node], ways.told[0, node], ways.teller[0, node] = then, when, sender
+        complete[node], ways.advertised[0, node], ways.teller[0, node] = then, when, sender
         reached += 1
         longest = max(longest, then)
         opposite = np.int64(other if node == one else one if node == other else -1)
@@ -145,7 +145,7 @@ def follow_all(hops: Hops) -> Ways:
     ways = _no_ways(agents, agents)
     for source in range(agents):
         row = slice(source, source + 1)
-        own = Ways(ways.complete[row], ways.told[row], ways.teller[row])
+        own = Ways(ways.complete[row], ways.advertised[row], ways.teller[row])
         _follow(hops, own, source, -1, -1, -1, 0, NEVER)
     return ways
 
@@ -170,10 +170,10 @@ def handshake_with_link(
     """
     longest = np.int64(0)
     for source in sources:
-        complete, told = ways.complete[source], ways.told[source]
+        complete, advertised = ways.complete[source], ways.advertised[source]
         last = complete.max()
-        forth = complete[one] < NEVER and complete[one] + latency <= told[other]
-        if forth or (complete[other] < NEVER and complete[other] + latency <= told[one]):
+        forth = complete[one] < NEVER and complete[one] + latency <= advertised[other]
+        if forth or (complete[other] < NEVER and complete[other] + latency <= advertised[one]):
             last, _ = _follow(hops, _no_ways(1, len(complete)), source, one, other, latency, time, limit)
         longest = max(longest, last)
         if longest > limit:

@@ -72,10 +72,10 @@ class Source:
         """The parts of a file that are ignored here, a sentence each."""
         topology = self.timed.topology
         own = any_given(topology) and self.point.scenario.links.peer.latency != "edges"
-        said = [
+        notes = [
             ": ".join([".".join(("topology", *path)), text]) for path, text in topology.graph.graph.get("notes", ())
         ]
-        return [*filter(None, [f"links.peer.latency: {NOT_TAKEN}" if own else "", unused(topology.graph), *said])]
+        return [*filter(None, [f"links.peer.latency: {NOT_TAKEN}" if own else "", unused(topology.graph), *notes])]
 
     @property
     def new_links(self) -> str:

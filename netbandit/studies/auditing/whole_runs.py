@@ -99,8 +99,8 @@ def whole_runs(point: RunnablePoint) -> Mechanism:
     runs = _Runs(point)
     runs.run(None, 0, 1)
     rewards = candidates(runs.recorder.shared, epochs=isinstance(point.learner, EpochLearner))
-    told = point.protocol.out_of_band or (runs.worst is not None and runs.worst.kinds)
-    if not (told and rewards):
+    shared = point.protocol.out_of_band or (runs.worst is not None and runs.worst.kinds)
+    if not (shared and rewards):
         text = "protocol.kind: nothing leaves an agent, so there is nothing to audit"
         raise ScenarioError([f"{point.scenario.name}: {text}"])
     whole = Mechanism(

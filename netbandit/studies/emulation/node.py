@@ -254,13 +254,13 @@ class Node:
         if not data:
             os._exit(1)  # the coordinator is gone
         self._unpacker.feed(data)
-        for told in self._unpacker:
-            if "start" in told:
+        for message in self._unpacker:
+            if "start" in message:
                 self._count()
-                self._start = told["start"]
-            elif "end" in told:
-                self._end(told["end"], told["time"])
-            elif "stop" in told:
+                self._start = message["start"]
+            elif "end" in message:
+                self._end(message["end"], message["time"])
+            elif "stop" in message:
                 self._stopped = True
             else:
                 self._report()

@@ -226,8 +226,8 @@ class _Coordinator:
                     if not data:
                         raise DiedError(f"the process of {_agents(self._groups[key.data])} has ended: see above")
                     self._unpackers[key.data].feed(data)
-                    for told in self._unpackers[key.data]:
-                        self._hear(key.data, told)
+                    for message in self._unpackers[key.data]:
+                        self._hear(key.data, message)
         return self._played()
 
     def _look_at_the_clock(self) -> None:
@@ -240,22 +240,22 @@ class _Coordinator:
             first = max(self._ends, default=0) + 1  # the first round that has not ended for all agents
             raise NoEndError(f"no end: the process of {of} waits in round {first}")
 
-    def _hear(self, number: int, told: dict[str, Any]) -> None:
-        if "ready" in told:
+    def _hear(self, number: int, message: dict[str, Any]) -> None:
+        if "ready" in message:
             self._ready.add(number)
             if len(self._ready) == len(self._controls):
                 self._loopback = self._wiring.carried()
                 self._tell(start=time.monotonic_ns() + _BEGIN_AFTER_NS)
-        elif "complete" in told:
-            times = self._complete.setdefault(told["complete"], {})
-            times[number] = told["time"]
+        elif "complete" in message:
+            times = self._complete.setdefault(message["complete"], {})
+            times[number] = message["time"]
             if len(times) == len(self._controls):
-                end = self._ends[told["complete"]] = max(times.values())
-                self._tell(end=told["complete"], time=end)
-        elif "digest" in told:
-            self._compare(told["agent"], told["chosen"], told["digest"])
-        elif "done" in told:
-            for round, agent in told["done"]:
+                end = self._ends[message["complete"]] = max(times.values())
+                self._tell(end=message["complete"], time=end)
+        elif "digest" in message:
+            self._compare(message["agent"], message["chosen"], message["digest"])
+        elif "done" in message:
+            for round, agent in message["done"]:
                 if (round, agent) in self._reference.waits:
                     raise NoEndError(f"no end: the process of {_agents(self._groups[number])} waits in round {round}")
             self._done.add(number)
@@ -263,7 +263,7 @@ class _Coordinator:
                 now = time.monotonic()
                 self._next = [(now + _SETTLE, "stop"), (now + 2 * _SETTLE, "report")]
         else:
-            self._results[number] = told["result"]
+            self._results[number] = message["result"]
 
     def _compare(self, agent: int, number: int, found: int) -> None:
         expected = self._reference.choices.get(agent, [])

@@ -47,12 +47,12 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bo
         asked = pluralize(len(claims), "claim") + (f" ({apart})" if apart else "")
         if found is not None and found.seconds is not None:
             seconds = found.seconds / min(jobs, found.runs)
-            said = f"{pluralize(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"
+            cost = f"{pluralize(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"
             if found.decided and seconds <= _QUICK:
                 quick.append(f"{paper.name}/{figure.id}")
         else:
-            said = _estimated(paper, figure, replications, jobs, tried=tried)
-        yield f"  {figure.id:<{width}}  {asked}, {said}"
+            cost = _estimated(paper, figure, replications, jobs, tried=tried)
+        yield f"  {figure.id:<{width}}  {asked}, {cost}"
     if quick:
         yield f"  claims decided within a minute: {', '.join(quick)}"
 

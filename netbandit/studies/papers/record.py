@@ -142,8 +142,10 @@ def _content(paper: Paper, figure: Figure, points: Sequence[tuple[str, Sequence[
     claims = [claim.model_dump(exclude=_PROSE) for claim in of_figure]
     undecided = [claim.id for claim in of_figure if claim.no_verdict]
     around = {claim.id: claim.around for claim in of_figure if claim.around is not None}
-    said = canonical([figure.model_dump(exclude=_PROSE | {"note"}), claims, points, *filter(None, (undecided, around))])
-    return blake2b(said.encode(), digest_size=10).hexdigest()
+    content = canonical(
+        [figure.model_dump(exclude=_PROSE | {"note"}), claims, points, *filter(None, (undecided, around))]
+    )
+    return blake2b(content.encode(), digest_size=10).hexdigest()
 
 
 def recorded(paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequence[Judgement]) -> RecordedFigure:

@@ -20,7 +20,8 @@ _TIMES = 3.0
 def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: str) -> str:
     """Return by how much the mean of *metric* changes from one end of a *key* to the other, where it does most.
 
-    Empty where the 95 % interval of no such ratio, of pairs of replications, leaves 1 out.
+    Where it changes in no replication, that is the answer. Empty where the 95 % interval of no such ratio, of pairs of
+    replications, leaves 1 out.
 
     Args:
         whole: All points.
@@ -33,6 +34,9 @@ def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: 
     for point in points:
         line = lines.setdefault(identity([value_of(point, other) for other in rest]), {})
         line[identity(value_of(point, key))] = point
+    compared = [[samples(point, metric) for point in line.values()] for line in lines.values() if len(line) > 1]
+    if compared and all(found and found == line[0] for line in compared for found in line):
+        return f"{title_name(metric)} is the same at every {name(key)}"
     first, last = whole.values[key][0], whole.values[key][-1]
     most, there = 1.0, None
     for line in lines.values() if whole.statistic.is_mean else ():

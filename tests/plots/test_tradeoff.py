@@ -94,7 +94,7 @@ def test_what_is_zero_everywhere_has_no_panel_unless_it_is_asked_for():
     free = [made_up(parameters={"feedback.delay": f"{n} slots"}, metrics={"cost": 0, "round_slots": 0}) for n in (1, 9)]
     drawn = draw_chart(parameter_chart(arranged(free), "feedback.delay"))
     assert [panel.get_ylabel() for panel in drawn.axes] == ["regret of all agents (reward)"]
-    assert drawn.get_suptitle() == "quickstart: regret against delay of the feedback"
+    assert drawn.get_suptitle() == "quickstart: regret is the same at every delay of the feedback"
 
 
 def test_a_metric_that_one_column_lacks_has_no_panel_there():
@@ -211,7 +211,7 @@ def test_equal_steps_of_a_magnitude_are_equally_wide():
 
 
 def test_without_waiting_the_second_panel_is_the_cost():
-    runs = [made_up(parameters={"learner.epsilon": e}, metrics={"round_slots": None}) for e in (0.5, 1.0)]
+    runs = [made_up(parameters={"learner.epsilon": e}, metrics={"round_slots": None}, bend=e) for e in (0.5, 1.0)]
     figure = draw_chart(parameter_chart(arranged(runs), "learner.epsilon"))
     assert figure.axes[1].get_ylabel() == "cost (weighted link activations)"
     assert figure.get_suptitle() == "quickstart: regret and cost against privacy budget ε"
@@ -219,7 +219,9 @@ def test_without_waiting_the_second_panel_is_the_cost():
 
 def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
     runs = [
-        made_up(parameters={"links.peer.latency": f"{n} ms"}, metrics={"round_slots": 0.0, "delay_slots": 2.0 * n})
+        made_up(
+            parameters={"links.peer.latency": f"{n} ms"}, metrics={"round_slots": 0.0, "delay_slots": 2.0 * n}, bend=n
+        )
         for n in (1, 5)
     ]
     figure = draw_chart(parameter_chart(arranged(runs), "links.peer.latency"))

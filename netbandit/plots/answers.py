@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from netbandit.plots.bands import Name
-from netbandit.plots.estimates import mean_of, samples
+from netbandit.plots.estimates import UNBOUNDED, mean_of, samples
 from netbandit.plots.grouping import Arrangement, titled, value_of
 from netbandit.plots.values import identity, name, shown
 from netbandit.results.intervals import CONFIDENCE, ratio
@@ -12,6 +12,7 @@ from netbandit.results.metrics import title_name
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult
 
+_AGENTS = "topology.agents"
 _TIMES = 3.0
 """What grows to so many times as much is not told in percent."""
 
@@ -50,15 +51,19 @@ def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: 
 def answer_between(whole: Arrangement, x: str, metric: str) -> str:
     """Return by how much the mean of *metric* changes from the point of the least *x* to that of the largest.
 
-    Empty where pairs of replications do not decide that, and where *x* is the same at all points or nowhere known.
+    Empty where pairs of replications do not decide that, where *x* is the same at all points or nowhere known, and
+    where it may be infinite.
 
     Args:
         whole: The points.
         x: A metric.
         metric: Another one.
     """
-    known = [(mean, point) for point in whole.points if (mean := mean_of(point, x)) is not None]
-    if not known or not whole.statistic.is_mean:
+    # Regrets of different numbers of agents are no answer to x: the most agents are compared.
+    most = whole.values[_AGENTS][-1] if _AGENTS in whole.keys else None
+    alike = [point for point in whole.points if most is None or value_of(point, _AGENTS) == most]
+    known = [(mean, point) for point in alike if (mean := mean_of(point, x)) is not None]
+    if not known or not whole.statistic.is_mean or x in UNBOUNDED:
         return ""
     first, last = min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0])
     times = _decided(samples(first[1], metric), samples(last[1], metric)) if first[0] < last[0] else None

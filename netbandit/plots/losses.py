@@ -12,7 +12,7 @@ from netbandit.results.loads import ends_of_links, mean_loads, nodes_of
 from netbandit.results.message_fates import FATES, failing, of_a_hundred
 from netbandit.results.numbers import scaled, shortest
 from netbandit.results.study_result import PointResult
-from netbandit.util.text import pluralize
+from netbandit.util.text import in_words, pluralize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,6 +53,10 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
         notes.append(f"{len(shown)} of {scaled(len(known))} points")
     if links:
         notes.append(f"right: the links that lost most{', ' if where else ''}{where}")
+    known_there = {fate for _, each in links for fate, number in each.items() if number}
+    unknown = [FATES[fate] for fate in ("collided", "refused") if found[fate] and fate not in known_there]
+    if links and unknown:
+        notes.append(f"there, what {in_words(unknown, 'or')} is among what was lost on the way")
     for metric, what in (("stalled", "agents stalled"), ("late", "items came too late")):
         most = max(float(np.mean([run.metrics.get(metric) or 0 for run in point.finished])) for point, _ in known)
         notes += [f"up to {shortest(most, 3)} {what}"] if most else []

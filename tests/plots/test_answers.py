@@ -70,3 +70,25 @@ def test_the_points_of_least_and_largest_cost_are_compared_and_named(regrets, te
         ]
     )
     assert answer_between(arrange(study), "diameter", "regret") == text
+
+
+def test_points_of_as_many_agents_are_compared_and_privacy_that_may_be_infinite_is_not():
+    study = study_of(
+        [
+            made_up(
+                parameters={"topology.family": family, "topology.agents": agents},
+                replication=number,
+                metrics={
+                    "regret": hops * agents * (1 + 0.1 * number) + 0.01 * number**2 * hops**2,
+                    "diameter": hops * agents,
+                    "epsilon": hops,
+                },
+            )
+            for family, hops in (("star", 2), ("ring", 4))
+            for agents in (10, 80)
+            for number in range(4)
+        ]
+    )
+    text = "regret grows by 100 % from star, agents 80 (diameter 160) to ring, agents 80 (diameter 320)"
+    assert answer_between(arrange(study), "diameter", "regret") == text
+    assert answer_between(arrange(study), "epsilon", "regret") == ""

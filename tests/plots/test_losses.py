@@ -35,6 +35,13 @@ def test_the_worst_point_is_the_title_and_each_bar_ends_at_a_hundred():
     assert [text.get_text() for text in legend.get_texts()] == ["delivered", "found a full queue"]
 
 
+def test_what_links_do_not_tell_apart_is_said():
+    study = study_of([fleet(1, 20, lost=30, collided=30), fleet(9, 0)])
+    said = "there, what collided on the air is among what was lost on the way"
+    assert said in subtitle(draw_losses(arrange(study)))
+    assert "there," not in subtitle(draw_losses(arrange(study_of([fleet(1, 20), fleet(9, 0)]))))
+
+
 def test_a_point_without_messages_is_named():
     silent = fleet(5, 0, delivered=0)
     assert "without 5" in subtitle(draw_losses(arrange(study_of([fleet(1, 79), silent, fleet(9, 20)]))))

@@ -12,7 +12,7 @@ from netbandit.checks.exploration import unequal_exploration
 from netbandit.checks.ineffective_keys import LinkKey, ineffective_key_notes
 from netbandit.checks.point_check import PointCheck, is_large
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.parts.registry import BUILT_IN, kind_key, named_parts, own_module
+from netbandit.parts.registry import BUILT_IN, kind_key, named_parts, own_module, with_own_code
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
@@ -54,6 +54,12 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
     Raises:
         ScenarioError: The scenario has mistakes; the error lists all of them.
     """
+    with with_own_code(own_code):
+        return _checked(document, watch, own_code)
+
+
+def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
+    """See `check`."""
     problems = sweep.problems(document.data)
     points: list[RunnablePoint] = []
     notes: Counter[Problem] = Counter()

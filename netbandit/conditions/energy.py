@@ -27,6 +27,7 @@ from netbandit.parts.settings import Problem, filled_in
 from netbandit.scenario.links import Energy as Joule
 from netbandit.scenario.links import LinksSettings
 from netbandit.util.table_files import TableFileError
+from netbandit.util.text import in_words
 from netbandit.util.units import parse_duration
 from netbandit.util.wording import Allowed, show
 
@@ -187,7 +188,11 @@ class Energy(Condition):
             return
         for table in ("peer", "uplink"):
             if getattr(links, table).retry is not None:
-                text = "cannot be combined with energy.capacity: nothing is repeated where batteries may run empty"
+                of = [f"energy.{name}" for name in ("capacity", "harvest", "mains", "recover") if getattr(self, name)]
+                text = (
+                    "cannot be combined with energy.capacity: nothing is repeated where batteries may run empty; "
+                    f"leave out {in_words(of, 'and')}, and netbandit nodes --battery says how long batteries last"
+                )
                 yield ("links", table, "retry"), text
         if self.pull and (run.activity != "every" or (facts.knows("talk") and facts.talk == "gather")):
             why = "run.activity says otherwise" if run.activity != "every" else "users come, and one agent decides"

@@ -16,6 +16,7 @@ from netbandit.parts.plugins import look_again
 from netbandit.results.metrics import axis_label
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
 from netbandit.simulation.execution import executed
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own_condition.md"
@@ -213,12 +214,17 @@ def test_the_command_line_knows_it(tariff, tmp_path):
 def test_it_is_not_imported_where_own_code_is_not(tariff, tmp_path):
     file = tmp_path / "priced.toml"
     scenario(tariff={"prices": PRICES}).to_toml(file)
+    document = load(file)
     forget()
     sys.modules.pop("tariffs", None)
     found = CliRunner().invoke(main, ["check", str(file), "--no-own-code", "--set", "tariff.prices=[1.0]"])
     assert found.exit_code == 0, found.output
     assert "tariff: the condition was not imported: its keys, and what depends on it, were not checked" in found.output
     assert "tariffs" not in sys.modules
+    check(document, own_code=False)
+    assert "tariffs" not in sys.modules
+    check(document)
+    assert "tariffs" in sys.modules
 
 
 def test_a_scenario_without_its_package_says_so(tmp_path):

@@ -371,6 +371,14 @@ def test_what_cannot_be_is_said_at_its_key(over, message):
         point_of(over)
 
 
+def test_the_way_out_of_retries_with_batteries_is_one():
+    given = {"capacity": "1 J", "harvest": "1 mW", "idle": "1 mW"}
+    retry = {"links": {"peer": {"retry": {}}}}
+    with pytest.raises(ScenarioError, match=r"leave out energy\.capacity and energy\.harvest, and netbandit nodes"):
+        point_of({**energy(**given), **retry})
+    assert point_of({**energy(idle=given["idle"]), **retry})
+
+
 def test_no_advice_on_links_where_agents_run_empty(tmp_path):
     file = tmp_path / "empty.toml"
     file.write_text(toml_text(put_over(BASE, energy(capacity="1 J"))))

@@ -27,7 +27,7 @@ NOT_RUN = "not recorded"
 ORDER = (
     *("dpmab", "feducb", "pfcb", "vertical"),
     *("coop", "dducb", "decucb", "rcl", "gosine", "fwa"),
-    *("asynchronous", "unreliable", "delay", "byzantine", "changing", "contexts"),
+    *("asynchronous", "unreliable", "delay", "byzantine", "changing"),
 )
 """The papers in the order in which readers ask for them."""
 

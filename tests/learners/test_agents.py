@@ -5,10 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from helpers.choices import runs_with_choices
 
 import netbandit as nb
-from netbandit.results.results_folder import ResultsFolder
-from netbandit.simulation.drivers import slots
 from netbandit.testing import check_learner
 
 
@@ -93,24 +92,16 @@ class Masked(Vectorized):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run a scenario; return its result, and the choices of each agent, as hashes."""
-    drivers = []
-    finish = slots.Slots.finish
-    monkeypatch.setattr(slots.Slots, "finish", lambda driver: (drivers.append(driver), finish(driver))[1])
-
-    def runs(**parts):
-        given = {
-            "protocol": nb.protocols.Silent(),
-            "topology": nb.families.Ring(agents=5),
-            "run": nb.Run(horizon=200),
-            "links": {"peer": {"latency": "0.4 ms"}},
-            "bandit": nb.bandits.Bernoulli(means=[0.2, 0.5, 0.6]),
-        }
-        out = tmp_path / str(len(drivers))
-        nb.Scenario(**given | parts).run(out=out)
-        return ResultsFolder(out).study().points[0].finished[0], drivers[-1].account.digests.tolist()
-
-    return runs
+    """Run a scenario; see `runs_with_choices`."""
+    return runs_with_choices(
+        tmp_path,
+        monkeypatch,
+        protocol=nb.protocols.Silent(),
+        topology=nb.families.Ring(agents=5),
+        run=nb.Run(horizon=200),
+        links={"peer": {"latency": "0.4 ms"}},
+        bandit=nb.bandits.Bernoulli(means=[0.2, 0.5, 0.6]),
+    )
 
 
 @pytest.mark.parametrize(

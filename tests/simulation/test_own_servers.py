@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.choices import runs_with_choices
 from helpers.own_servers import Grouped, OwnOful
 
 import netbandit as nb
-from netbandit.results.results_folder import ResultsFolder
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.drivers import slots
 from netbandit.testing import check_learner
 
 
@@ -30,24 +29,16 @@ class Constant(nb.ArmBandit):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run a scenario; return its result, and the choices of each agent, as hashes."""
-    drivers = []
-    finish = slots.Slots.finish
-    monkeypatch.setattr(slots.Slots, "finish", lambda driver: (drivers.append(driver), finish(driver))[1])
-
-    def runs(**parts):
-        given = {
-            "protocol": nb.protocols.ParameterServer(),
-            "topology": nb.families.Path(agents=4),
-            "run": nb.Run(horizon=125),
-            "links": {"uplink": {"latency": "3 ms"}},
-            "bandit": Constant(),
-        }
-        out = tmp_path / str(len(drivers))
-        nb.Scenario(**given | parts).run(out=out)
-        return ResultsFolder(out).study().points[0].finished[0], drivers[-1].account.digests.tolist()
-
-    return runs
+    """Run a scenario; see `runs_with_choices`."""
+    return runs_with_choices(
+        tmp_path,
+        monkeypatch,
+        protocol=nb.protocols.ParameterServer(),
+        topology=nb.families.Path(agents=4),
+        run=nb.Run(horizon=125),
+        links={"uplink": {"latency": "3 ms"}},
+        bandit=Constant(),
+    )
 
 
 LINEAR = {"bandit": nb.bandits.Linear(dimension=3, arms=4, actions="fresh"), "run": nb.Run(horizon=300)}

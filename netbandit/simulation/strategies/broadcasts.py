@@ -109,10 +109,9 @@ class Broadcasts(CommunicationStrategy):
             self.carrier.send(slot, agents, self.new_observations(agents))
             return
         payload = self._learner.share(slot, agents) if len(agents) else None
-        if payload is None or np.ma.getmaskarray(payload).all():
+        if payload is None or (silent := np.all(np.ma.getmaskarray(payload), axis=1)).all():
             self.carrier.forward(slot)
             return
-        silent = np.all(np.ma.getmaskarray(payload), axis=1)
         payload = self.lies.sent(slot, agents, np.ma.getdata(payload))
         speaking = self.lies.speaking(agents)
         if len(speaking) < len(agents):

@@ -47,7 +47,7 @@ CHARTS = {
             "hops a second": {
                 "": "hops_per_s",
                 "SimPy, a process for each message": "base_hops_per_s",
-                "a bare compiled heap": "heap_hops_per_s",
+                "a loop over a heap": "heap_hops_per_s",
             }
         },
         by="engine",
@@ -74,8 +74,9 @@ CHARTS = {
 _HEADS = {
     "hops_per_s": "hops per second",
     "base_hops_per_s": "SimPy: hops per second",
-    "heap_hops_per_s": "bare heap: hops per second",
-    "ratio_no_gc": "ratio without gc",
+    "heap_hops_per_s": "a heap: hops per second",
+    "ratio_heap": "ratio to a heap",
+    "ratio_gc": "ratio with gc",
     "us_per_hop": "µs per delivered hop",
     "peak_mib": "peak memory (MiB)",
     "in_simpy": "share in SimPy",

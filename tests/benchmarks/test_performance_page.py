@@ -68,7 +68,7 @@ def test_a_panel_shows_each_engine_and_what_both_are_beside_once(tables):
         "event": [20.0, 20.0],
         "compiled": [80.0, 80.0],
         "SimPy, a process for each message": [10.0, 10.0],
-        "a bare compiled heap": [9e3, 9e3],
+        "a loop over a heap": [9e3, 9e3],
     }
 
 

@@ -141,6 +141,13 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),
     "replaced_arms": MetricEntry("arms", "Arms replaced by one that a neighbour recommended.", "gosine"),
+    "selections": MetricEntry(
+        "pulls", "Pulls that entered a mean: neither those of agents that wait nor later ones.", "fedelim"
+    ),
+    "uplinks": MetricEntry("numbers", "Uses of the uplink: means of an arm that agents have reported.", "fedelim"),
+    "total_cost": MetricEntry(
+        "pulls", "The sum of ``selections`` and of ``learner.uplink_cost`` times ``uplinks``.", "fedelim"
+    ),
     "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
     "activations": MetricEntry(
         "activations",

@@ -89,6 +89,8 @@ FEATURES = {
     "links fail": ("faults.links={up_for='5 ms', down_for='2 ms'}",),
     "links are drawn": ("faults.links={up=0.7}",),
     "outage": ("faults.outages=[{nodes=[2], from='4 ms', until='9 ms'}]",),
+    "outage of all agents": ("faults.outages=[{nodes='all', from='4 ms', until='9 ms'}]",),
+    "outage of all links": ("faults.outages=[{links='all', from='4 ms', until='9 ms'}]",),
     "outages in periods": ("faults.outages=[{nodes=[2], from='2 ms', for='2 ms', every='6 ms'}]",),
     "partition": ("faults.outages=[{partition=[[0, 1]], from='4 ms', until='9 ms'}]",),
     "agents fail": ("faults.nodes={up_for='6 ms', down_for='2 ms'}",),

@@ -17,8 +17,8 @@ _COMPUTING = "runs whose nodes take time to compute (``[compute]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
-_ANSWERS = "elimination, gosine, ucb, klucb, thompson, and learners of one's own with ``answers``"
-_STOPS = "elimination, and learners of one's own with ``stopped``"
+_ANSWERS = "elimination, fedelim, gosine, ucb, klucb, thompson, and learners of one's own with ``answers``"
+_STOPS = "elimination, fedelim, and learners of one's own with ``stopped``"
 
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(

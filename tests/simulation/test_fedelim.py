@@ -127,6 +127,8 @@ def test_with_certain_rewards_arms_fall_in_the_steps_that_the_formulas_say(proto
     # The arm that falls first of all globally, 1, is pulled for its own sake by all until it has fallen locally, too.
     assert result["selections"] == 3 * (3 * max(fall, worst) + 2 * (second - max(fall, worst)))
     assert result["total_cost"] == result["selections"] + 10 * result["uplinks"]
+    answers = ("answered", "wrong", "wrong_any", "wrong_local", "simple_regret")
+    assert [result[name] for name in answers] == [1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -142,6 +144,23 @@ def test_without_latency_it_is_the_lock_step_of_the_paper(schedule, learners, tm
     assert (result.metrics["selections"], result.metrics["uplinks"]) == (selections, uplinks)
     assert learner.local_answers(np.arange(3)).tolist() == local == [0, 1, 2]
     assert learner.answers(np.arange(3)).tolist() == [overall] * 3 == [2] * 3
+
+
+@pytest.mark.parametrize("latency", ["0 ms", "7 ms"])
+def test_a_run_ends_with_the_last_answer_and_waits_are_no_selections(latency, tmp_path):
+    link = f"links.uplink.latency={latency}"
+    rows = "bandit={kind='bernoulli', means=[0.0, 1.0]}"
+    whole, ended = (run(tmp_path, rows, link, f"run.until={until}", text=SCENE) for until in ("horizon", "answered"))
+    names = ("selections", "uplinks", "rounds", "stop_slot", "samples", "messages", "bytes", "wrong_any")
+    assert [whole.metrics[name] for name in names] == [ended.metrics[name] for name in names]
+    found = ended.metrics
+    ((local,), (overall,)) = ends(3, 0.05, 0.5, [(1,), (1,)], doubling)
+    assert overall < local  # the last answers are local, and come with a pull
+    waits = found["rounds"] * (13 if latency == "7 ms" else 0)  # a message leaves after the decision of its slot
+    assert found["rounds"] == len([n for n in range(1, overall + 1) if doubling(n)])
+    assert found["stop_slot"] == 2 * local + waits
+    assert found["samples"] == 3 * found["stop_slot"]
+    assert found["selections"] == 3 * 2 * local
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -68,6 +68,7 @@ _LOG = (
     f"bandit={{kind='contexts', path='{MEETINGS.with_name('shown.csv')}', features='x*', "
     "logged={arm='item', reward='click', propensity='p'}}"
 )
+_COUNTED = ("learner.kind=helpers.own_learners:Counted", "learner.enough=9")
 FEATURES = {
     "nothing": (),
     "loss": ("links.peer.loss=0.3",),
@@ -98,6 +99,8 @@ FEATURES = {
     "uplinks": ("links.uplink={loss=0.3, jitter='2 ms', bandwidth='1 Mbit/s', retry={timeout='2 ms'}}",),
     "uplinks, queue": ("links.uplink={bandwidth='1 Mbit/s', queue=1}",),
     "one decides": ("run.activity=one",),
+    "until all have answered": (*_COUNTED, "run.until=answered"),
+    "who has answered is idle": (*_COUNTED, "run.idle=true"),
     "some decide": ("run.activity={share=0.5}",),
     "liars": (_FLIP,),
     "liars, loss": (_FLIP, "links.peer.loss=0.3"),

@@ -136,8 +136,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``losses``: what became of 100 messages, by cause, if one or more of them do not arrive at some point;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and some links
       carry many more than others or it has several components; and ``lost``,
-      by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
-      if bandwidth is limited.
+      by the share of messages that they lost, if any did, where most are lost; and ``bottleneck``, the busiest links
+      and the waits for them, if one is occupied for 1 % of the run.
 
     All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
     ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks

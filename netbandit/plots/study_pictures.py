@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from netbandit.plots.bands import Kind
-from netbandit.plots.bottleneck import draw_bottleneck, is_busy, queues
+from netbandit.plots.bottleneck import draw_bottleneck, is_busy, most_busy, queues
 from netbandit.plots.chart import Chart, draw_chart
 from netbandit.plots.chart_kinds import (
     BUDGETS,
@@ -248,23 +248,25 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     def lost(point: PointResult) -> bool:
         return any(link_figures(run)["lost"].any() for run in point.finished)
 
-    networks = network_points(arrangement)
-    return [
-        *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
-        *_of_points("lost", arrangement, _worst(arrangement, networks), partial(draw_network, what="lost"), lost),
-        *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck, answers=is_busy),
-    ]
-
-
-def _worst(arrangement: Arrangement, networks: Sequence[PointResult]) -> list[PointResult]:
-    """Return in place of each of *networks* the point of this topology and protocol that loses most messages."""
-
-    def lost(point: PointResult) -> float:
+    def losses(point: PointResult) -> float:
         found = fates(point)
         return 0.0 if found is None else failing(found)
 
-    ordered = replace(arrangement, points=tuple(sorted(arrangement.points, key=lost, reverse=True)))
-    return network_points(ordered) if networks else []
+    def busy(point: PointResult) -> tuple[float, float]:
+        return most_busy(point) if queues(point) else (0.0, 0.0)
+
+    networks, lossy = network_points(arrangement), network_points(_worst_first(arrangement, losses))
+    busiest = shaped(_worst_first(arrangement, busy), queues)
+    return [
+        *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
+        *_of_points("lost", arrangement, lossy, partial(draw_network, what="lost"), lost),
+        *_of_points("bottleneck", arrangement, busiest, draw_bottleneck, answers=is_busy),
+    ]
+
+
+def _worst_first(arrangement: Arrangement, worst: Callable[[PointResult], Any]) -> Arrangement:
+    """Return the same points, those first of which *worst* is largest: of each network one point is drawn."""
+    return replace(arrangement, points=tuple(sorted(arrangement.points, key=worst, reverse=True)))
 
 
 def _of_points(

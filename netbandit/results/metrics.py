@@ -141,6 +141,9 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),
     "replaced_arms": MetricEntry("arms", "Arms replaced by one that a neighbour recommended.", "gosine"),
+    "held_back": MetricEntry(
+        "observations", "Observations at the horizon that are not used because an earlier one has not come.", "race"
+    ),
     "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
     "activations": MetricEntry(
         "activations",

@@ -29,7 +29,7 @@ class Halving(EpochLearner):
     rounds: int | None = Field(default=None, ge=1)
     """R; absent: ceil(log2 K). More than these have no effect, as at least half of the arms go in each."""
     budget: int | None = Field(default=None, ge=1)
-    """B, the pulls of each agent in all rounds; absent: ``run.horizon``, of which waiting for others takes a part."""
+    """B, the pulls of each agent in all rounds; absent: ``run.horizon`` minus 1, of which waiting takes a part."""
 
     def check_with(self, others: Others) -> Checks:
         """Yield a budget that is not enough for one pull of each arm in each round, or more than the horizon."""
@@ -37,17 +37,16 @@ class Halving(EpochLearner):
         if self.rounds is not None and arms is not None and self.rounds > len(sizes(arms, None)):
             most = pluralize(len(sizes(arms, None)), "round")
             yield Note("rounds", f"{most} are enough for {pluralize(arms, 'arm')}, of which half go in each")
-        if self.budget is not None and self.budget > others.horizon:
-            yield Mistake("budget", f"must be at most run.horizon = {others.horizon}: more are not played")
+        if self.budget is not None and self.budget >= others.horizon:
+            yield Mistake("budget", f"must be less than run.horizon = {others.horizon}: agents answer after it")
         elif arms is not None:
-            needed = arms * len(sizes(arms, self.rounds))
-            if (self.budget or others.horizon) < needed:
-                rounds = pluralize(len(sizes(arms, self.rounds)), "round")
-                text = f"must be at least {needed}: {pluralize(arms, 'arm')} are pulled once in {rounds}"
-                if self.budget is None:
-                    yield Mistake("horizon", f"{text}, as learner.budget is not given", table="run")
-                else:
-                    yield Mistake("budget", text)
+            rounds = len(sizes(arms, self.rounds))
+            text = f"{pluralize(arms, 'arm')} are pulled once in {pluralize(rounds, 'round')}"
+            if self.budget is not None and self.budget < arms * rounds:
+                yield Mistake("budget", f"must be at least {arms * rounds}: {text}")
+            elif self.budget is None and others.horizon <= arms * rounds:
+                text = f"must be at least {arms * rounds + 1}: {text}, as learner.budget is not given"
+                yield Mistake("horizon", text, table="run")
         if self.budget is None and not (others.protocol.isolated or others.protocol.out_of_band):
             yield Note("budget", "is not given: agents that wait for others do not come to the end of the last round")
 
@@ -55,7 +54,7 @@ class Halving(EpochLearner):
         """Make the state of a cohort before its first round."""
         super().start(arms=arms, horizon=horizon, members=members, participants=participants, smallest_gap=smallest_gap)
         self._sizes = sizes(arms, self.rounds)
-        self._part = (horizon if self.budget is None else self.budget) // max(1, len(self._sizes))
+        self._part = (horizon - 1 if self.budget is None else self.budget) // max(1, len(self._sizes))
         self._pulls = 0  # of each arm left
         self._sums = np.zeros((members, arms))
 

@@ -93,8 +93,8 @@ def run(*overrides):
 def test_a_run_spends_its_budget_and_answers(protocol):
     found = run(f"protocol.kind={protocol}")
     assert (found["answered"], found["wrong"], found["simple_regret"]) == (1.0, 0.0, 0.0)
-    waited = {"silent": 0, "pooled": 0, "master-worker": 6, "relay": 6, "gis": 18}[protocol]
-    assert found["stop_slot"] == 6 * 33 + 3 * 66 + 2 * 100 + 3 * waited
+    waited = {"silent": 0, "pooled": 1, "master-worker": 6, "relay": 6, "gis": 18}[protocol]
+    assert found["stop_slot"] == 6 * 33 + 3 * 66 + 2 * 100 + 3 * waited + 1  # in which it pulls its answer
 
 
 def test_without_a_budget_waiting_cuts_the_last_round():
@@ -109,7 +109,7 @@ def test_without_a_budget_waiting_cuts_the_last_round():
     [
         ({"budget": 5}, "learner.budget: must be at least 18: 6 arms are pulled once in 3 rounds"),
         ({"budget": 5, "rounds": 1}, "learner.budget: must be at least 6: 6 arms are pulled once in 1 round"),
-        ({"budget": 901}, "learner.budget: must be at most run.horizon = 900: more are not played"),
+        ({"budget": 900}, "learner.budget: must be less than run.horizon = 900: agents answer after it"),
     ],
 )
 def test_a_budget_that_cannot_be_spent_is_refused(keys, text):
@@ -118,10 +118,10 @@ def test_a_budget_that_cannot_be_spent_is_refused(keys, text):
 
 
 def test_a_horizon_is_refused_that_has_no_pull_for_each_arm():
-    text = "run.horizon: must be at least 18: 6 arms are pulled once in 3 rounds, as learner.budget is not given"
+    text = "run.horizon: must be at least 19: 6 arms are pulled once in 3 rounds, as learner.budget is not given"
     with pytest.raises(ScenarioError, match=text):
-        run("learner={kind='halving'}", "run.horizon=17")
-    assert run("learner={kind='halving'}", "run.horizon=18")["answered"] == 1
+        run("learner={kind='halving'}", "run.horizon=18")
+    assert run("learner={kind='halving'}", "run.horizon=19")["answered"] == 1
 
 
 def test_it_is_public():

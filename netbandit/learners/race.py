@@ -60,8 +60,12 @@ class Race(Learner):
             text = f"must be {one_of(_WORLDS)}: {why} rewards are independent and sub-Gaussian with a known constant"
             yield Mistake("kind", text, table="bandit")
             return
-        if getattr(bandit, "heterogeneity", 0) and not getattr(bandit, "averaged", False):
-            yield Mistake("heterogeneity", f"must be 0: {why} an arm has the same mean for all agents", table="bandit")
+        alike = f"{why} an arm has the same mean for all agents"
+        if not getattr(bandit, "averaged", False):
+            if getattr(bandit, "heterogeneity", 0):
+                yield Mistake("heterogeneity", f"must be 0: {alike}", table="bandit")
+            if isinstance(bandit.means[0], list):
+                yield Mistake("means", f"must be one list for all agents: {alike}", table="bandit")
         for key in ("changes", "breakpoints", "drift"):
             if getattr(bandit, key):
                 yield Mistake(key, f"leave it out: {why} means stay as they are", table="bandit")

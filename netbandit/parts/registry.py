@@ -69,6 +69,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "otflinucb": "netbandit.learners.otflinucb:OtfLinUcb",
         "race": "netbandit.learners.race:Race",
         "halving": "netbandit.learners.halving:Halving",
+        "fedelim": "netbandit.learners.fedelim:FedElim",
     },
     "protocol": {
         "master-worker": "netbandit.protocols.master_worker:MasterWorker",

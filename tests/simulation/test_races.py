@@ -191,6 +191,7 @@ def test_where_causes_come_first(case):
     ("overrides", "text"),
     [
         (("bandit={kind='bernoulli', arms=3, heterogeneity=0.1}",), "bandit.heterogeneity: must be 0"),
+        (("bandit.means=[[0.9, 0.1], [0.1, 0.9], [0.9, 0.1], [0.1, 0.9]]",), "bandit.means: must be one list for all"),
         (("bandit={kind='bernoulli', arms=3, drift=0.1}",), "bandit.drift: leave it out"),
         (("bandit={kind='bernoulli', arms=3, arms_per_agent=2}",), "bandit.arms_per_agent: leave it out"),
         (
@@ -209,8 +210,9 @@ def test_what_its_error_is_not_known_for_is_refused(overrides, text):
         found(*overrides)
 
 
-def test_agents_with_the_average_of_means_that_differ_race():
-    assert found("bandit={kind='bernoulli', means=[0.9, 0.1], heterogeneity=0.1, averaged=true}").metrics["wrong"] == 0
+@pytest.mark.parametrize("means", ["[0.9, 0.1], heterogeneity=0.1", "[[0.9, 0.1], [1.0, 0.2], [0.8, 0.1], [1.0, 0.2]]"])
+def test_agents_with_the_average_of_means_that_differ_race(means):
+    assert found(f"bandit={{kind='bernoulli', means={means}, averaged=true}}").metrics["wrong"] == 0
 
 
 @pytest.mark.parametrize("pool", ["observations", "totals"])

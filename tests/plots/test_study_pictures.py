@@ -253,6 +253,7 @@ def test_durations_are_numbers_in_one_unit(values, numbers, unit):
     ("key", "values", "numbers", "label"),
     [
         ("topology.range", ["50 m", "0.2 km"], (50, 200), "range (m)"),
+        ("faults.nodes.down_for", ["10 ms", "500 ms"], (10, 500), "time an agent is down (mean, ms)"),
         ("energy.idle", ["500 uW", "56.4 mW", "1 mW"], (0.5, 56.4, 1), "idle power of an agent (mW)"),
         ("energy.idle", [0.001, 0.0564], (1, 56.4), "idle power of an agent (mW)"),
         ("energy.capacity", ["20 J", "1 J"], (20, 1), "capacity of a battery (J)"),

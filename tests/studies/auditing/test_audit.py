@@ -27,6 +27,7 @@ def broken(monkeypatch):
     monkeypatch.setattr(mechanisms, "Tree", lambda size, deviation, rng: Tree(size, TOO_SMALL * deviation, rng))
 
 
+@pytest.mark.ci
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_noise_that_is_too_small_is_caught(broken, name):

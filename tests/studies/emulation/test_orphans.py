@@ -42,6 +42,7 @@ def test_none_is_left(number, code):
     assert "Traceback" not in said
 
 
+@pytest.mark.ci
 def test_a_signal_during_a_fork_is_not_lost(fresh, tmp_path):
     script = """
 import os, signal

@@ -32,7 +32,7 @@ def blocks(page):
 def folder(tmp_path_factory):
     """Return a folder like the project's."""
     folder = tmp_path_factory.mktemp("documentation")
-    for name in ("scenarios", "topologies"):
+    for name in ("examples", "scenarios", "topologies"):
         shutil.copytree(ROOT / name, folder / name)
     known_datasets.write(folder)
     return folder

@@ -48,7 +48,7 @@ def test_each_library_of_an_extra_is_imported_by_the_module_of_the_extra_alone()
 
 def test_all_extras_are_in_all_and_in_test():
     extras = PROJECT["optional-dependencies"]
-    assert sorted(extras) == sorted({*PACKAGES, "all", "test", "browser", "docs", "dev"})
+    assert sorted(extras) == sorted({*PACKAGES, "all", "test", "browser", "docs", "dev", "examples"})
     assert extras["all"] == [f"netbandit[{','.join(sorted(PACKAGES))}]"]
     assert "netbandit[all]" in extras["test"]
     core = {re.split(r"[^\w-]", text)[0].replace("-", "_") for text in PROJECT["dependencies"]}

@@ -27,7 +27,7 @@ NOT_RUN = "not recorded"
 ORDER = (
     *("dpmab", "feducb", "pfcb", "vertical"),
     *("coop", "dducb", "decucb", "rcl", "gosine", "fwa"),
-    *("asynchronous", "unreliable", "delay", "byzantine", "changing"),
+    *("asynchronous", "unreliable", "delay", "byzantine", "changing", "contexts"),
 )
 """The papers in the order in which readers ask for them."""
 

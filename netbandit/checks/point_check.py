@@ -12,7 +12,7 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.conditions import activity, contacts, links
+from netbandit.conditions import activity, answering, contacts, links
 from netbandit.conditions.adversary import Adversary
 from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
@@ -59,7 +59,7 @@ from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 from netbandit.util.wording import one_of, show
 
-TABLES = (activity, links, contacts)
+TABLES = (activity, answering, links, contacts)
 """The checks of tables that every scenario has, each as `netbandit.conditions.facts` says; conditions answer, too."""
 
 

@@ -117,8 +117,8 @@ class Faults(Condition):
         yield from self._fault_notes(facts)
         yield from self._tie_notes(facts)
         for index, outage in enumerate(self.outages):
-            here, groups = ("faults", "outages", index), (*(outage.links or ()), *(outage.partition or ()))
-            named = [*(outage.nodes or ()), *(node for group in groups for node in group)]
+            here, groups = ("faults", "outages", index), (*outage.named_links, *(outage.partition or ()))
+            named = [*outage.named_nodes, *(node for group in groups for node in group)]
             yield from number_notes(here, named, facts.graph)
         yield from self._rate_notes(facts)
 
@@ -147,10 +147,10 @@ class Faults(Condition):
                 outage.every is not None and outage.for_ is not None and ns(outage.every, slot) <= ns(outage.for_, slot)
             ):
                 yield (*here, "every"), f"must be longer than for = {show(outage.for_)}, not {show(outage.every)}"
-            for number, node in enumerate(outage.nodes or ()):
+            for number, node in enumerate(outage.named_nodes):
                 if node not in numbers:
                     yield (*here, "nodes", number), no_node(node, topology)
-            for number, pair in enumerate(outage.links or ()):
+            for number, pair in enumerate(outage.named_links):
                 yield from (((*here, "links", number), no_node(node, topology)) for node in pair if node not in numbers)
                 if all(node in numbers for node in pair):
                     first, second = (numbers[node] for node in pair)

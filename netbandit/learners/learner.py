@@ -136,6 +136,13 @@ class EpochLearner(AnyLearner):
         """
         return int(self.best_arms[member])
 
+    def local_answers(self) -> NDArray[np.int64] | None:
+        """Return the arm that each member recommends for its own means, shape (members,); None: as for all.
+
+        What it recommends for all is its entry of ``best_arms``, in the end the arm of `Commit`.
+        """
+        return None
+
     @abstractmethod
     def conclude(self, means: NDArray[np.float64]) -> None:
         """End the round with the aggregated mean of each active arm, shape (a,)."""

@@ -19,6 +19,7 @@ from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, p
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
+from netbandit.simulation.answers import ANSWERS
 from netbandit.simulation.result import FATES, Metric
 from netbandit.util.text import each_once, one_line, pluralize, print_line
 
@@ -171,6 +172,11 @@ _ALWAYS_THERE = {
 """The metrics of every run; any other is added by a learner or a protocol, and has a column."""
 
 
+def _unasked(found: Mapping[str, Estimate]) -> Sequence[str]:
+    """Return the metrics of answers, where these are not what a run is for: its agents never stop, or drop arms."""
+    return () if "answered" in found and "best_lost" not in found else ANSWERS
+
+
 _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered", "mass")
 """Metrics that mostly follow from others that have a column: these come last."""
 
@@ -182,7 +188,7 @@ def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
     who left unserved, and the privacy spent. Metrics that are equal at every point distinguish none, and come last.
     """
     wrong = troubles([run for each in found for run in _runs(each)])
-    own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY)]
+    own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY, _unasked(each))]
     # Regrets cannot be compared if privacy differs and no column shows it.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from simpy import Event
+
 from netbandit.bandits.bandit import Bandit
 from netbandit.conditions.condition import Model
 from netbandit.conditions.feedback_plan import FeedbackPlan
@@ -91,16 +93,27 @@ class Driver(ABC):
 
     Attributes:
         pattern: The communication pattern, which the protocol must offer; None if it depends on the learner.
+        over: Succeeds once all agents that are up have answered for good, if a run until then knows it at once.
     """
 
     pattern: ClassVar[CommunicationPattern | None] = None
 
     def __init__(self, context: ReplicationContext) -> None:
         self.context = context
+        self.over = Event(context.clock.environment)
 
     @abstractmethod
     def start(self) -> None:
         """Build the protocol and start the agents; the event loop has not run yet."""
+
+    def close(self) -> None:
+        """Note that a run until all have answered has come to its limit."""
+        if not self.over.triggered:
+            self.over.succeed()
+
+    def answered(self) -> int:
+        """Return after how many slots all agents that are up have answered for good, at most the horizon."""
+        return self.context.clock.horizon
 
     @property
     def waits(self) -> bool:

@@ -204,6 +204,20 @@ class _OfLearner(_OfAnyLearner):
             raise _WrongError(f"a list of {sets} learners like itself", described(learners))
         return learners
 
+    def answers(self, arms: Any, agents: Agents) -> NDArray[Any]:
+        assert self._world is not None, "it is started before it answers"
+        count = self._world.arms
+        found = _mismatch(arms, "iu", agents.shape) or _outside(arms, -1, count - 1, "arm ")
+        if found:
+            text = f"an arm from 0 to {count - 1}, or -1, for each of its {len(agents)} agents, integers of shape"
+            raise _WrongError(f"{text} ({len(agents)},)", found)
+        return np.asarray(arms)
+
+    local_answers = answers
+
+    def stopped(self, said: Any, agents: Agents) -> NDArray[np.bool_]:
+        return self._said(said, agents)
+
     def wants(self, said: Any, slot: int, agents: Agents) -> NDArray[np.bool_]:
         return self._said(said, agents)
 

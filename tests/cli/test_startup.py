@@ -40,6 +40,8 @@ NOTED = """\
 import atexit, sys
 atexit.register(lambda: open("modules", "w").write(" ".join(sys.modules)))
 from netbandit.cli import main
+from netbandit.running import progress
+progress.SHOWN_AFTER = 1e6  # what shows that a command is slow is imported then
 main()
 """
 

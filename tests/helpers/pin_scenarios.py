@@ -163,6 +163,9 @@ CUTS: dict[str, Cut] = {
     **_cut("fig5 fig5-lints", "sweep.bandit.dimension=[5, 100, 500]", "sweep.bandit.arms=[10, 100]", paper="vertical"),
     "papers/vertical/theorem42": ["run.replications=1"],
     "papers/vertical/fig5-masks": ["sweep.bandit.dimension=[10, 100]"],
+    **_cut("base digits-alone", _SIXTY, "run.replications=1", paper="contexts"),
+    "papers/contexts/digits": [_SIXTY, "run.replications=1", 'sweep.links.uplink.latency=["1 ms", "15 ms"]'],
+    "papers/contexts/unlike": [_SIXTY, "run.replications=1", "sweep.bandit.made.spread=[0.0, 2.0]"],
     # Of a log one event in forty counts.
     "replay": ["run.horizon=5000"],
     **_cut("fig6-log fig6-log-sum", "run.horizon=5000", paper="vertical"),

@@ -179,7 +179,7 @@ class RoundAggregation:
         self._prepare(learner)
         learner.start(
             arms=bandit.arm_count,
-            horizon=self.context.clock.horizon,
+            horizon=self.context.run.horizon,
             members=members,
             participants=self._participating,
             smallest_gap=bandit.smallest_gap,
@@ -331,7 +331,7 @@ class AggregationPerAgent(RoundAggregation):
         self._prepare(learner)
         learner.start_per_agent(
             arms=bandit.arm_count,
-            horizon=self.context.clock.horizon,
+            horizon=self.context.run.horizon,
             participants=participants,
             members=members,
             smallest_gap=bandit.smallest_gap,

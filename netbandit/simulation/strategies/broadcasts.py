@@ -106,10 +106,17 @@ class Broadcasts(CommunicationStrategy):
         agents = self.present if self._all_tell else self.deciding
         if self.new_observations is not None:
             self._times += 1
-            self.carrier.send(slot, agents, self.new_observations(agents))
+            observed = self.new_observations(agents)
+            if self.idle is not None:
+                observed = [some[: 0 if idle else None] for some, idle in zip(observed, self.idle[agents], strict=True)]
+            self.carrier.send(slot, agents, observed)
             return
         payload = self._learner.share(slot, agents) if len(agents) else None
-        if payload is None or (silent := np.all(np.ma.getmaskarray(payload), axis=1)).all():
+        if payload is not None:
+            silent = np.all(np.ma.getmaskarray(payload), axis=1)
+            if self.idle is not None:
+                silent |= self.idle[agents]
+        if payload is None or silent.all():
             self.carrier.forward(slot)
             return
         payload = self.lies.sent(slot, agents, np.ma.getdata(payload))

@@ -15,7 +15,7 @@ from netbandit.studies.emulation.notes import Notes, put
 
 SCENARIO = """
 [run]
-horizon = 400
+horizon = 40_000
 [topology]
 family = "star"
 agents = 3

@@ -53,6 +53,7 @@ class CommunicationStrategy:
     Attributes:
         members: The number of agents that each agent learns with, itself included, shape (M,).
         isolated: Whether nothing is ever shared.
+        causal: Whether no broadcast reaches an agent before what its sender knew.
         sets: The number of parameter sets that agents use in turn.
         asks: Whether to ask agents if they want to synchronise.
         present: The agents that are up, ascending.
@@ -82,6 +83,7 @@ class CommunicationStrategy:
         self.members: NDArray[np.int64] = np.ones(agents, dtype=np.int64)
         self.idle: NDArray[np.bool_] | None = None
         self.isolated = True
+        self.causal = True
         self.sets = 1
         self.asks = False
         self.in_turn = False

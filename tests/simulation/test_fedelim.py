@@ -104,6 +104,7 @@ SCHEDULES = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_with_certain_rewards_arms_fall_in_the_steps_that_the_formulas_say(protocol, schedule, learners, tmp_path):
@@ -163,6 +164,7 @@ def test_a_run_ends_with_the_last_answer_and_waits_are_no_selections(latency, tm
     assert found["selections"] == 3 * 2 * local
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_uplinks_are_the_numbers_that_agents_send_of_their_own(protocol, monkeypatch, learners, tmp_path):
     shared = []
@@ -208,6 +210,7 @@ def test_a_period_is_of_no_use_with_doubling(tmp_path):
     assert "period" in str(study(tmp_path, "learner.period=3", text=SCENE).notes)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_all_executions_give_the_same_numbers(protocol, tmp_path):
     given = (

@@ -66,6 +66,7 @@ def test_the_stated_noise_raises_no_alarm_in_two_hundred_audits():
     assert alarms(200, None) == []
 
 
+@pytest.mark.ci
 def test_a_mechanism_of_ones_own_takes_one_call():
     def draw(scale):
         return lambda world, samples, rng: world + rng.laplace(0, scale, (samples, 1))

@@ -561,6 +561,8 @@ _TITLE_NAMES = {
     "relative_ctr": "relative click-through rate",
     "energy_j": "energy",
     "bytes": "data sent",
+    "round_slots": "waiting per round",
+    "delay_slots": "delay of received items",
     "lifetime_slots": "time until the first battery is empty",
     "epsilon": "ε spent",
 }

@@ -298,7 +298,7 @@ def test_pictures_compare_decision_by_decision_where_users_went_away(tmp_path):
     assert labels["regret"] == ["regret of the users served (reward)"]
     assert "unserved users add no regret" in found["regret"].subtitle
     assert found["parameter"].title.startswith("scenario: regret per decision is between ")
-    assert found["delay"].title.startswith("scenario: regret per decision is between ")
+    assert found["delay"].title.startswith("scenario: the least regret per decision is 0.0226 and the least waiting ")
 
 
 def test_pictures_compare_regret_where_all_were_served(tmp_path):

@@ -1,6 +1,7 @@
 """FedElim: facts that hold exactly, what is refused, and how often answers are wrong."""
 
 from math import log, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from netbandit.learners.fedelim import FedElim
 from netbandit.network.network import Network
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.execution import executed
+from netbandit.testing import scenes
 from netbandit.testing.properties import differences
 
 HETEROGENEOUS = "bandit={kind='gaussian', means=[[2.0, 0.0, 1.4], [0.0, 2.0, 1.4], [0.3, 0.0, 1.4]]}"
@@ -30,6 +32,7 @@ kind = "fedelim"
 [protocol]
 kind = "master-worker"
 """
+REWARDS = Path(scenes.__file__).with_name("rewards.csv")
 PROTOCOLS = ("master-worker", "sink", "gis", "flooding", "gossip", "relay")
 
 
@@ -188,6 +191,7 @@ def test_uplinks_are_the_numbers_that_agents_send_of_their_own(protocol, monkeyp
         ("protocol.kind=pooled", "protocol.kind: cannot be pooled with fedelim"),
         ("protocol.deadline=50 ms", "protocol.deadline: must be left out"),
         ("bandit={kind='gaussian', arms=3, drift=0.1}", "the means of its arms must stay as they are"),
+        (f"bandit={{kind='table', path='{REWARDS}'}}", 'bandit.rows: must be "drawn" or "laws" with fedelim'),
         ("bandit.arms_per_agent=1", "cannot be fedelim: every agent pulls every arm"),
         ("faults.nodes={up_for='1 s', down_for='1 s'}", "cannot be fedelim where agents go down"),
         ("energy={capacity='1 J', pull='1 mJ'}", "cannot be fedelim where agents go down"),

@@ -70,11 +70,11 @@ METRICS: dict[str, MetricEntry] = {
     "arm_cost": MetricEntry("cost", "Costs of all chosen arms, not weighted.", f"{_CONTEXTS} with ``costs``"),
     "kept": MetricEntry(
         "events",
-        "Events of the log at which the learner chose the logged arm; where the log has propensities, those of them "
-        "that were kept.",
+        "Events of the log at which a learner, also a liar's, chose the logged arm; where the log has propensities, "
+        "those of them that were kept.",
         "logs that are replayed",
     ),
-    "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
+    "ctr": MetricEntry("", "Rewards divided by the events that were kept, of liars, too.", "logs that are replayed"),
     "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),
     "true_ctr": MetricEntry(
         "", "Mean of the true click probabilities of the choices.", "logs that netbandit generates itself"
@@ -552,9 +552,18 @@ def axis_label(metric: str) -> str:
     return f"{name} ({unit})" if unit and unit != name else name
 
 
+_TITLE_NAMES = {
+    "relative_ctr": "relative click-through rate",
+    "energy_j": "energy",
+    "bytes": "data sent",
+    "lifetime_slots": "time until the first battery is empty",
+    "epsilon": "ε spent",
+}
+
+
 def title_name(metric: str) -> str:
     """Return the name of a metric in a title."""
-    return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
+    return _TITLE_NAMES.get(metric, metric.replace("_", " "))
 
 
 _HIGHEST = frozenset(

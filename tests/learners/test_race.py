@@ -124,6 +124,7 @@ def test_which_arms_are_left(rule, left):
     learner = race(arms=4, agents=1, rule=rule)
     learner._known[0, 0, 0] = [900, 300, 900, 60]
     learner._known[1, 0, 0] = learner._known[0, 0, 0] * [0.6, 0.58, 0.2, 0.4]
+    learner._pulled[:] = learner._known[0, 0]
     learner._judge(np.arange(1))
     np.testing.assert_array_equal(np.flatnonzero(learner.left[0]), left[0])
     assert learner.choose(0, np.arange(1)) == (1 if rule == "lucb" else 3)  # the one that it has pulled least

@@ -231,6 +231,6 @@ def intervals(pulls: Numbers, sums: Numbers, level: Numbers, sigma: float) -> tu
     divisor = np.where(known, precision, 1.0)
     centre = (pulls * sums * weights).sum(axis=1) / divisor
     most = sigma**2 * (2 * level[:, np.newaxis] + np.log1p(pulls / _RHO).sum(axis=1))
-    apart = (sums**2 * weights).sum(axis=1) - precision * centre**2
+    apart = ((sums - pulls * centre[:, np.newaxis]) ** 2 * weights).sum(axis=1)
     radius = np.where(known, np.sqrt(np.maximum(most - apart, 0.0) / divisor), np.inf)
     return np.where(known, centre, -np.inf), centre - radius, centre + radius

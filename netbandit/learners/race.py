@@ -190,7 +190,7 @@ class Race(Learner):
         if self._causal:
             return ()
         text = "a message may come before what it depends on, so that intervals cover all numbers known of each agent"
-        return (f"{text}: they are wider than over links that are all alike and lose nothing",)
+        return (f"{text}: they are wider than where it cannot",)
 
 
 def level(confidence: float, arms: int, sources: NDArray[np.int64]) -> Numbers:

@@ -12,6 +12,7 @@ import pytest
 import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
+from netbandit.util.blas_threads import one_blas_thread
 from netbandit.util.streams import Streams
 
 FOLDER = Path(__file__).parents[1] / "examples" / "learners"
@@ -178,3 +179,68 @@ def test_the_network_is_an_environment_of_pettingzoo():
     test.parallel_api_test(env, num_cycles=250)  # an episode and a part of the next
     env.close()
     assert not env.thread.is_alive()
+
+
+def by_hand(theta, x):
+    """What a network with a hidden layer of 20 expects of a vector of 10, and its gradient."""
+    weights, biases, out = theta[:200].reshape(20, 10), theta[200:220], theta[220:240]
+    hidden = np.maximum(weights @ x + biases, 0)
+    back = out * (hidden > 0)
+    return hidden @ out + theta[240], np.concatenate([np.outer(back, x).ravel(), back, hidden, [1.0]])
+
+
+def test_fn_ucb_is_as_by_hand(monkeypatch):
+    pytest.importorskip("torch")
+    overrides = "protocol.kind=pooled", "topology.agents=2", "run.horizon=12", "learner.mixing=8", "learner.steps=5"
+    point, first, slots = point_of("neural", *overrides), [], []
+    fn_ucb = sys.modules["neural"].FnUcb
+    start, choose, learn = fn_ucb.start, fn_ucb.choose, fn_ucb.learn
+
+    def started(self, *given):
+        start(self, *given)
+        first[:] = self.first.tolist()
+
+    def watched(self, slot, agents):
+        slots.append([self.actions(agents).copy(), choose(self, slot, agents)])
+        return slots[-1][1]
+
+    monkeypatch.setattr(fn_ucb, "start", started)
+    monkeypatch.setattr(fn_ucb, "choose", watched)
+    monkeypatch.setattr(fn_ucb, "learn", lambda *given: (slots[-1].append(given[-1].copy()), learn(*given))[1])
+    point.simulation(0).run()
+    with one_blas_thread():
+        compare_by_hand(np.array(first), slots)
+
+
+def compare_by_hand(first, slots):
+    networks, matrices, sums = [first, first], np.tile(0.1 * np.eye(241), (2, 1, 1)), np.zeros(241)
+    for slot, (shown, arms, rewards) in enumerate(slots):  # a round after every slot
+        weight = min(max(slot - 3, 0) / 8, 1)
+        known, mean = np.linalg.inv(matrices.sum(axis=0) - 0.1 * np.eye(241)), np.linalg.inv(matrices).mean(axis=0)
+        network, estimate = np.mean(networks, axis=0), known @ sums
+        for agent, arm in enumerate(arms):
+            g = np.array([by_hand(first, x)[1] for x in shown[agent]])
+            values = np.array([by_hand(network, x)[0] for x in shown[agent]])
+            linear, neural = (
+                each + 0.1 * np.sqrt(0.1 * np.einsum("ki,ij,kj->k", g, inverse, g))
+                for each, inverse in ((g @ estimate, known), (values, mean))
+            )
+            assert arm == ((1 - weight) * linear + weight * neural).argmax()
+            matrices[agent] += np.outer(g[arm], g[arm])
+            sums = sums + rewards[agent] * g[arm]
+            xs, ys = [one[0][agent, one[1][agent]] for one in slots[: slot + 1]], [one[2][agent] for one in slots]
+            for _ in range(5):
+                found = [by_hand(networks[agent], x) for x in xs]
+                steps = [2 * (value - y) * gradient for (value, gradient), y in zip(found, ys, strict=False)]
+                networks[agent] = networks[agent] - 0.01 * (np.mean(steps, axis=0) + 0.1 / len(xs) * networks[agent])
+
+
+def test_a_round_of_fn_ucb_moves_its_matrices():
+    pytest.importorskip("torch")
+    overrides = "run.horizon=3", "topology.agents=2"
+    metrics = run("neural", *overrides, "protocol.kind=master-worker").metrics
+    row = 20 + 4 * (2 * 241**2 + 2 * 241)
+    assert row == 466_596
+    assert metrics["rounds"] == 3
+    assert metrics["bytes"] == 3 * 2 * 2 * row + (metrics["messages"] - 3 * 2 * 2) * 20
+    assert run("neural", *overrides, "protocol.kind=parameter-server").metrics["bytes"] == 3 * 2 * 2 * row

@@ -26,6 +26,7 @@ CURVES = {
     "dducb": ("arms", "ucb", "ucb alone", "dducb"),
     "dec-ucb": ("arms", "ucb", "ucb alone", "dec-ucb"),
     "gosine": ("arms", "ucb", "ucb alone", "gosine"),
+    "fedelim": ("federated", "doubling", "every", "doubling, 10 slots away", "every, 10 slots away"),
     "linucb": ("linear", "linucb", "linucb alone", "lints"),
     "oful": ("linear", "linucb", "linucb alone", "oful"),
     "feducb": ("linear", "linucb", "linucb alone", "feducb"),

@@ -4,6 +4,7 @@ from netbandit.learners.coop_ucb2 import CoopUcb2 as CoopUcb2
 from netbandit.learners.dducb import Dducb as Dducb
 from netbandit.learners.dec_ucb import DecUcb as DecUcb
 from netbandit.learners.elimination import Elimination as Elimination
+from netbandit.learners.fedelim import FedElim as FedElim
 from netbandit.learners.feducb import FedUcb as FedUcb
 from netbandit.learners.gosine import Gosine as Gosine
 from netbandit.learners.klucb import KlUcb as KlUcb

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, legend_below, readable
 from netbandit.results.loads import UPLINK, ends_of_links, mean_loads, nodes_of
-from netbandit.results.numbers import scaled
+from netbandit.results.numbers import scaled, shortest
 from netbandit.results.study_result import PointResult
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MOST = 12
 """The number of links shown, the busiest first."""
 
+_BUSY = 0.01
 _LONGEST_NAME = 24
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _PEER_COLOUR, _UPLINK_COLOUR = COLOURS[0], COLOURS[1]
@@ -27,6 +28,12 @@ def queues(point: PointResult) -> bool:
     """Return whether messages occupied a link for any time: nothing queues where bandwidth is unlimited."""
     classes = (use for run in point.finished for use in (run.links, run.uplinks) if use is not None)
     return any(way is not None and bool(way.any()) for use in classes for way in (use.busy, use.busy_back))
+
+
+def is_busy(point: PointResult) -> bool:
+    """Return whether some link of *point* is occupied for a share of the run that can be seen."""
+    loads = mean_loads(point.finished)[1]
+    return bool(max(loads["utilisation"].max(initial=0.0), loads["utilisation_back"].max(initial=0.0)) >= _BUSY)
 
 
 @drawing()
@@ -52,9 +59,11 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
     notes = [whose, described({key: value_of(point, key) for key in arrangement.keys})]
     some = f"the {len(shown)} busiest of {scaled(used)} links in use, " if len(shown) < used else ""
     notes.append(f"{some}each in its busier direction")
-    drawn, (left, right) = figure(
-        f"{arrangement.name}: the busiest links", "; ".join(filter(None, notes)), columns=2, sharey=True
-    )
+    share = shortest(100 * float(busy[shown[0]]), 2)
+    alike = int(np.isclose(busy, busy[shown[0]], rtol=0.01).sum())
+    which = f"{labels[0]} is" if alike == 1 else f"{alike} links are"
+    title = f"{arrangement.name}: {which} occupied {share} % of the time, the most of all links"
+    drawn, (left, right) = figure(title, "; ".join(filter(None, notes)), columns=2, sharey=True)
     rows = np.arange(len(shown))
     left.barh(rows, 100 * busy[shown], height=0.62, color=colours, zorder=2)
     left.set_xlim(0, 100 if busy.max() > 0.5 else None)

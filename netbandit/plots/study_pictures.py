@@ -12,11 +12,10 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from netbandit.plots.bands import Kind
-from netbandit.plots.bottleneck import draw_bottleneck, queues
+from netbandit.plots.bottleneck import draw_bottleneck, is_busy, queues
 from netbandit.plots.chart import Chart, draw_chart
 from netbandit.plots.chart_kinds import (
     BUDGETS,
-    MOST_PARTS,
     axis_key,
     beside_topology,
     chart_of,
@@ -40,7 +39,7 @@ from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
 from netbandit.plots.facets import Part
 from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
-from netbandit.plots.losses import are_lost, draw_losses
+from netbandit.plots.losses import are_lost, draw_losses, fates
 from netbandit.plots.network import MOST_AGENTS, draw_network
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import subtitle
@@ -51,6 +50,7 @@ from netbandit.plots.values import name as key_name
 from netbandit.plots.waits import draw_waits, have_causes
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures, same_links
+from netbandit.results.message_fates import failing
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
@@ -156,7 +156,7 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
         return networks
     found = [Planned("regret", lambda: draw_regret(arrangement), answers=True)]
     # Points of different privacy are not compared as if they were equal: that is on an axis of its own.
-    alike = privacy_key(arrangement.keys) is None
+    alike = privacy_key(arrangement) is None
     if measure == "regret" and structures_vary(arrangement):
         found.append(Planned("structure", lambda: draw_chart(structure_chart(arrangement)), answers=alike))
     if learners_vary(arrangement):
@@ -186,7 +186,7 @@ def _only_shapes(arrangement: Arrangement) -> bool:
 
 def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
     """Return regret against delay, privacy and communication, of those that vary, and how long batteries last."""
-    spends = privacy_key(arrangement.keys) is not None or bool(privacy_note(arrangement.points))
+    spends = privacy_key(arrangement) is not None or bool(privacy_note(arrangement.points))
     charts = (
         ("delay", delay_chart(arrangement), False),
         ("privacy", privacy_chart(arrangement), spends),
@@ -213,9 +213,8 @@ def _against_parameter(arrangement: Arrangement, answers: bool) -> list[Planned]
     if key is None:
         return []
     parts = _parts(arrangement, others(arrangement, key), lambda part: has_a_line(part, key))
-    few = evenly(parts, MOST_PARTS)
     return _together_and_alone(
-        Planned("parameter", lambda: draw_chart(parameter_chart(arrangement, key, few, len(parts))), answers),
+        Planned("parameter", lambda: draw_chart(parameter_chart(arrangement, key, parts)), answers),
         parts,
         lambda part: draw_chart(parameter_chart(arrangement, key, [part])),
     )
@@ -252,9 +251,20 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     networks = network_points(arrangement)
     return [
         *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
-        *_of_points("lost", arrangement, networks, partial(draw_network, what="lost"), lost),
-        *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck),
+        *_of_points("lost", arrangement, _worst(arrangement, networks), partial(draw_network, what="lost"), lost),
+        *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck, answers=is_busy),
     ]
+
+
+def _worst(arrangement: Arrangement, networks: Sequence[PointResult]) -> list[PointResult]:
+    """Return in place of each of *networks* the point of this topology and protocol that loses most messages."""
+
+    def lost(point: PointResult) -> float:
+        found = fates(point)
+        return 0.0 if found is None else failing(found)
+
+    ordered = replace(arrangement, points=tuple(sorted(arrangement.points, key=lost, reverse=True)))
+    return network_points(ordered) if networks else []
 
 
 def _of_points(

@@ -17,8 +17,8 @@ _COMPUTING = "runs whose nodes take time to compute (``[compute]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
-_ANSWERS = "elimination, gosine, ucb, klucb, thompson, and learners of one's own with ``answers``"
-_STOPS = "elimination, and learners of one's own with ``stopped``"
+_ANSWERS = "elimination, fedelim, gosine, ucb, klucb, thompson, and learners of one's own with ``answers``"
+_STOPS = "elimination, fedelim, and learners of one's own with ``stopped``"
 
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(
@@ -70,11 +70,11 @@ METRICS: dict[str, MetricEntry] = {
     "arm_cost": MetricEntry("cost", "Costs of all chosen arms, not weighted.", f"{_CONTEXTS} with ``costs``"),
     "kept": MetricEntry(
         "events",
-        "Events of the log at which the learner chose the logged arm; where the log has propensities, those of them "
-        "that were kept.",
+        "Events of the log at which a learner, also a liar's, chose the logged arm; where the log has propensities, "
+        "those of them that were kept.",
         "logs that are replayed",
     ),
-    "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
+    "ctr": MetricEntry("", "Rewards divided by the events that were kept, of liars, too.", "logs that are replayed"),
     "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),
     "true_ctr": MetricEntry(
         "", "Mean of the true click probabilities of the choices.", "logs that netbandit generates itself"
@@ -176,6 +176,13 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),
     "replaced_arms": MetricEntry("arms", "Arms replaced by one that a neighbour recommended.", "gosine"),
+    "selections": MetricEntry(
+        "pulls", "Pulls that entered a mean: neither those of agents that wait nor later ones.", "fedelim"
+    ),
+    "uplinks": MetricEntry("numbers", "Uses of the uplink: means of an arm that agents have reported.", "fedelim"),
+    "total_cost": MetricEntry(
+        "pulls", "The sum of ``selections`` and of ``learner.uplink_cost`` times ``uplinks``.", "fedelim"
+    ),
     "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
     "activations": MetricEntry(
         "activations",
@@ -549,9 +556,18 @@ def axis_label(metric: str) -> str:
     return f"{name} ({unit})" if unit and unit != name else name
 
 
+_TITLE_NAMES = {
+    "relative_ctr": "relative click-through rate",
+    "energy_j": "energy",
+    "bytes": "data sent",
+    "lifetime_slots": "time until the first battery is empty",
+    "epsilon": "ε spent",
+}
+
+
 def title_name(metric: str) -> str:
     """Return the name of a metric in a title."""
-    return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
+    return _TITLE_NAMES.get(metric, metric.replace("_", " "))
 
 
 _HIGHEST = frozenset(

@@ -162,7 +162,9 @@ def test_what_a_sweep_varies_is_not_told_twice(tmp_path):
 
 def test_every_picture_says_what_it_is(html):
     labels = Page(html).labels
-    assert labels[0].startswith("quickstart: regret over time; mean of 3 replications, shaded: its 95 % interval")
+    assert labels[0].startswith(
+        "quickstart: regret is 7,250 at all points after 10,000 slots; mean of 3 replications, shaded: its"
+    )
     assert len(labels) == html.count("<svg ")
 
 

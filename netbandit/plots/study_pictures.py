@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from netbandit.plots.bands import Kind
-from netbandit.plots.bottleneck import draw_bottleneck, is_busy, queues
+from netbandit.plots.bottleneck import draw_bottleneck, is_busy, most_busy, queues
 from netbandit.plots.chart import Chart, draw_chart
 from netbandit.plots.chart_kinds import (
     BUDGETS,
@@ -136,8 +136,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``losses``: what became of 100 messages, by cause, if one or more of them do not arrive at some point;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and some links
       carry many more than others or it has several components; and ``lost``,
-      by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
-      if bandwidth is limited.
+      by the share of messages that they lost, if any did, where most are lost; and ``bottleneck``, the busiest links
+      and the waits for them, if one is occupied for 1 % of the run.
 
     All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
     ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks
@@ -248,23 +248,25 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     def lost(point: PointResult) -> bool:
         return any(link_figures(run)["lost"].any() for run in point.finished)
 
-    networks = network_points(arrangement)
-    return [
-        *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
-        *_of_points("lost", arrangement, _worst(arrangement, networks), partial(draw_network, what="lost"), lost),
-        *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck, answers=is_busy),
-    ]
-
-
-def _worst(arrangement: Arrangement, networks: Sequence[PointResult]) -> list[PointResult]:
-    """Return in place of each of *networks* the point of this topology and protocol that loses most messages."""
-
-    def lost(point: PointResult) -> float:
+    def losses(point: PointResult) -> float:
         found = fates(point)
         return 0.0 if found is None else failing(found)
 
-    ordered = replace(arrangement, points=tuple(sorted(arrangement.points, key=lost, reverse=True)))
-    return network_points(ordered) if networks else []
+    def busy(point: PointResult) -> tuple[float, float]:
+        return most_busy(point) if queues(point) else (0.0, 0.0)
+
+    networks, lossy = network_points(arrangement), network_points(_worst_first(arrangement, losses))
+    busiest = shaped(_worst_first(arrangement, busy), queues)
+    return [
+        *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
+        *_of_points("lost", arrangement, lossy, partial(draw_network, what="lost"), lost),
+        *_of_points("bottleneck", arrangement, busiest, draw_bottleneck, answers=is_busy),
+    ]
+
+
+def _worst_first(arrangement: Arrangement, worst: Callable[[PointResult], Any]) -> Arrangement:
+    """Return the same points, those first of which *worst* is largest: of each network one point is drawn."""
+    return replace(arrangement, points=tuple(sorted(arrangement.points, key=worst, reverse=True)))
 
 
 def _of_points(

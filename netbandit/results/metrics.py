@@ -17,8 +17,10 @@ _COMPUTING = "runs whose nodes take time to compute (``[compute]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
-_ANSWERS = "elimination, fedelim, gosine, ucb, klucb, thompson, and learners of one's own with ``answers``"
-_STOPS = "elimination, fedelim, and learners of one's own with ``stopped``"
+_ANSWERS = (
+    "elimination, fedelim, gosine, halving, race, ucb, klucb, thompson, and learners of one's own with ``answers``"
+)
+_STOPS = "elimination, fedelim, halving, race, and learners of one's own with ``stopped``"
 
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(
@@ -176,6 +178,9 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),
     "replaced_arms": MetricEntry("arms", "Arms replaced by one that a neighbour recommended.", "gosine"),
+    "held_back": MetricEntry(
+        "observations", "Observations at the horizon that are not used because an earlier one has not come.", "race"
+    ),
     "selections": MetricEntry(
         "pulls", "Pulls that entered a mean: neither those of agents that wait nor later ones.", "fedelim"
     ),
@@ -560,6 +565,8 @@ _TITLE_NAMES = {
     "relative_ctr": "relative click-through rate",
     "energy_j": "energy",
     "bytes": "data sent",
+    "round_slots": "waiting per round",
+    "delay_slots": "delay of received items",
     "lifetime_slots": "time until the first battery is empty",
     "epsilon": "ε spent",
 }

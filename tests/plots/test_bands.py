@@ -116,6 +116,7 @@ def by_latency(better, replications=12):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("better", "asked", "kind"),
     [

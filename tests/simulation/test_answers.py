@@ -79,6 +79,7 @@ CASES = {
 SOME_ARE_DOWN = ("outage", "agents fail", "batteries", "elimination, agents fail")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("idle", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_until_all_have_answered_is_one_of_that_horizon(case, idle):
@@ -181,6 +182,7 @@ def test_where_means_differ_local_answers_are_judged_by_ones_own():
     assert (metrics["wrong"], metrics["wrong_local"]) == (1 / 6, 0.0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson", "gosine", "elimination"])
 def test_answers_do_not_depend_on_the_order_of_arms(kind):
     """In the mean: rewards are drawn anew. No learner of regret stops, and all find the best of few arms."""

@@ -103,6 +103,7 @@ class Slots(Driver):
                 in_turn=strategy.in_turn,
                 log=strategy.log,
                 isolated=strategy.isolated,
+                causal=strategy.causal,
                 deposits=strategy.uploads,
                 eigenvalue=strategy.eigenvalue,
                 matrix=strategy.matrix,

@@ -245,3 +245,12 @@ def test_wrong_returns_are_one_clear_line():
     )
     with pytest.raises(ReturnedError, match=r"Far.answers must return an arm from 0 to 1, or -1, for each of its 4 ag"):
         check(scenario.document()).points[0].simulation(0).run()
+
+
+def test_a_run_that_ends_with_the_answers_says_when_each_came_and_which_are_wrong():
+    run = found(*sure(2, 1, early="true"), "protocol.kind=silent")
+    assert run.nodes.answered.tolist() == [1, 60, 60, 60, 60, 60]
+    assert run.nodes.wrong.tolist() == [0, 1, 0, 1, 0, 1]
+    some = found(*sure(2, early="true"), "protocol.kind=silent", "run.horizon=30")
+    np.testing.assert_array_equal(some.nodes.wrong, [0] + 5 * [np.nan])
+    assert found(*sure(2), *HORIZON).nodes is None

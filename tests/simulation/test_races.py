@@ -238,6 +238,24 @@ def test_over_links_that_lose_totals_make_up_for_it(pool):
         assert run.metrics["stop_slot"] > found("links.peer.loss=0.2", "learner.pool=totals").metrics["stop_slot"]
 
 
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        (),
+        ("protocol.kind=pooled",),
+        ("protocol.kind=local", "links.peer.loss=0.1", "learner.pool=totals"),
+        ("protocol={kind='local', ttl=2, route='flood'}", "links.peer.jitter=3 ms"),
+    ],
+)
+def test_a_race_is_the_same_event_by_event_and_in_bulk(monkeypatch, overrides):
+    noisy = ("bandit.means=[0.8, 0.5, 0.5]", "run.horizon=150", "run.until=horizon", *overrides)
+    chosen = found(*noisy)
+    monkeypatch.setenv("NETBANDIT_EXECUTION", "plain")
+    plain = found(*noisy)
+    assert chosen.fingerprint == plain.fingerprint
+    assert chosen.metrics | {"wall_s": 0} == plain.metrics | {"wall_s": 0}
+
+
 PROTOCOLS = {
     "silent": ("protocol.kind=silent",),
     "local": ("protocol.kind=local",),

@@ -107,7 +107,7 @@ def test_no_heading_runs_into_a_legend_or_its_neighbour(shares):
     arrangement = arranged(sweep(FAMILIES, LATENCIES, shares))
     assert overlaps(draw_regret(arrangement)) == []
     parts = list(arrangement.slices(["learner.share"])) if len(shares) > 1 else []
-    assert overlaps(draw_chart(parameter_chart(arrangement, "links.peer.latency", parts, len(shares)))) == []
+    assert overlaps(draw_chart(parameter_chart(arrangement, "links.peer.latency", parts))) == []
 
 
 @pytest.mark.ci

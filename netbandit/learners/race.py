@@ -36,7 +36,7 @@ class Race(Learner):
     State: ``left``: the arms that each agent may pull next, shape (M, K).
     """
 
-    late_rewards: ClassVar[bool] = False
+    zero_for_missing: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "adversary": "its probability of error holds only where agents tell the truth",
         "robust": "its probability of error is that of sums of all observations",
@@ -72,6 +72,10 @@ class Race(Learner):
         for key in ("arms_per_agent", "arm_sets"):
             if getattr(bandit, key) is not None:
                 yield Mistake(key, f"leave it out: {why} every agent can pull every arm", table="bandit")
+        if self.pool == "observations" and others.late and not others.protocol.isolated:
+            yield Mistake(
+                "pool", 'must be "totals" where rewards are late: a message has one observation, that of its slot'
+            )
         agents, arms = others.agents, bandit.outline().arms
         if arms is not None and (most := exceeded(size := 2 * _NUMBER * agents**2 * arms)) is not None:
             known = f"what each of {agents:,} agents knows of {pluralize(f'{arms:,}', 'arm')} and all others takes"
@@ -80,13 +84,14 @@ class Race(Learner):
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Initialise the state."""
-        self._causal, self._sigma = world.causal, world.sub_gaussian
         assert world.members is not None
-        members = np.ones(agents, dtype=np.int64) if world.causal else world.members
+        self._causal, self._sigma = world.causal is not None and world.causal(), world.sub_gaussian
+        members = np.ones(agents, dtype=np.int64) if self._causal else world.members
         self._level = level(self.confidence, world.arms, members)
         # Numbers and sums that each agent knows of each source, and from which message of the source on it knows none.
         self._known = np.zeros((2, agents, agents, world.arms))
         self._next: NDArray[np.int64] = np.zeros((agents, agents), dtype=np.int64)
+        self._pulled = np.zeros((agents, world.arms))
         self._early = np.zeros((0, 5))  # observations that came before an earlier one: agent, source, row
         self._told = np.zeros((agents, 3))
         self._told[:, 2] = -1
@@ -96,8 +101,9 @@ class Race(Learner):
 
     def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
         """Return of the arms ``left`` the one that each has pulled least itself, the lowest index among equals."""
-        pulls = np.where(self.left[agents], self._known[0, agents, agents], np.inf)
+        pulls = np.where(self.left[agents], self._pulled[agents], np.inf)
         chosen: NDArray[np.int64] = pulls.argmin(axis=1)
+        self._pulled[agents, chosen] += 1
         return chosen
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
@@ -184,7 +190,7 @@ class Race(Learner):
         if self._causal:
             return ()
         text = "a message may come before what it depends on, so that intervals cover all numbers known of each agent"
-        return (f"{text}: they are wider than over links that are all alike and lose nothing",)
+        return (f"{text}: they are wider than where it cannot",)
 
 
 def level(confidence: float, arms: int, sources: NDArray[np.int64]) -> Numbers:
@@ -225,6 +231,6 @@ def intervals(pulls: Numbers, sums: Numbers, level: Numbers, sigma: float) -> tu
     divisor = np.where(known, precision, 1.0)
     centre = (pulls * sums * weights).sum(axis=1) / divisor
     most = sigma**2 * (2 * level[:, np.newaxis] + np.log1p(pulls / _RHO).sum(axis=1))
-    apart = (sums**2 * weights).sum(axis=1) - precision * centre**2
+    apart = ((sums - pulls * centre[:, np.newaxis]) ** 2 * weights).sum(axis=1)
     radius = np.where(known, np.sqrt(np.maximum(most - apart, 0.0) / divisor), np.inf)
     return np.where(known, centre, -np.inf), centre - radius, centre + radius

@@ -138,8 +138,8 @@ def _known(
     whole: Arrangement, metric: str, points: Sequence[PointResult] | None = None
 ) -> list[tuple[float, PointResult]]:
     """Return the means of *metric* that are known, and the points they are of."""
-    some = (whole.points if points is None else points) if whole.statistic.is_mean else ()
-    return [(mean, point) for point in some if (mean := mean_of(point, metric)) is not None]
+    some = {id(point) for point in (whole.points if points is None else points)} if whole.statistic.is_mean else set()
+    return [(mean, one) for one in whole.points if id(one) in some and (mean := mean_of(one, metric)) is not None]
 
 
 def _named(whole: Arrangement, point: PointResult) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MOST = 12
 """The number of links shown, the busiest first."""
 
+_ALIKE = 0.95
+"""A link that is occupied for this share of the busiest one's time is as busy."""
 _BUSY = 0.01
 _LONGEST_NAME = 24
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -30,10 +32,16 @@ def queues(point: PointResult) -> bool:
     return any(way is not None and bool(way.any()) for use in classes for way in (use.busy, use.busy_back))
 
 
+def most_busy(point: PointResult) -> tuple[float, float]:
+    """Return the longest wait for a link of *point* (s), and the share of the run that one is occupied."""
+    loads = mean_loads(point.finished)[1]
+    shares = np.maximum(loads["utilisation"], loads["utilisation_back"])
+    return float(np.nan_to_num(loads["longest_wait_s"]).max(initial=0.0)), float(shares.max(initial=0.0))
+
+
 def is_busy(point: PointResult) -> bool:
     """Return whether some link of *point* is occupied for a share of the run that can be seen."""
-    loads = mean_loads(point.finished)[1]
-    return bool(max(loads["utilisation"].max(initial=0.0), loads["utilisation_back"].max(initial=0.0)) >= _BUSY)
+    return most_busy(point)[1] >= _BUSY
 
 
 @drawing()
@@ -60,9 +68,9 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
     some = f"the {len(shown)} busiest of {scaled(used)} links in use, " if len(shown) < used else ""
     notes.append(f"{some}each in its busier direction")
     share = shortest(100 * float(busy[shown[0]]), 2)
-    alike = int(np.isclose(busy, busy[shown[0]], rtol=0.01).sum())
-    which = f"{labels[0]} is" if alike == 1 else f"{alike} links are"
-    title = f"{arrangement.name}: {which} occupied {share} % of the time, the most of all links"
+    alone = used == 1 or float(np.sort(busy)[-2]) < _ALIKE * float(busy[shown[0]])
+    most = f"{labels[0]} is occupied {share} % of the time, the most of all links"
+    title = f"{arrangement.name}: {most if alone else f'links are occupied up to {share} % of the time'}"
     drawn, (left, right) = figure(title, "; ".join(filter(None, notes)), columns=2, sharey=True)
     rows = np.arange(len(shown))
     left.barh(rows, 100 * busy[shown], height=0.62, color=colours, zorder=2)

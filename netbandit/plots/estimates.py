@@ -38,7 +38,7 @@ class Estimates:
 
     def __init__(self, arrangement: Arrangement, metric: str, points: Sequence[PointResult] | None = None) -> None:
         """Estimate *metric* at all points of *arrangement*, or at *points* of it."""
-        self.statistic = arrangement.statistic
+        self.statistic = arrangement.statistic.of_metric(metric)
         self.kind: Kind = arrangement.bands
         some = arrangement.points if points is None else points
         known = [(point, found) for point in some if (found := samples(point, metric))]

@@ -27,7 +27,7 @@ from netbandit.plots.style import (
     wrapped,
 )
 from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note
-from netbandit.plots.values import identity, shown, words
+from netbandit.plots.values import heading, identity, shown, with_unit
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
 from netbandit.results.study_result import PointResult
@@ -407,8 +407,8 @@ def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
     # A few of many numbers imply the others; any other value is identified by its name only.
     values = evenly(present, _ENTRIES) if arrangement.scale(key) is not None else present
     looks = [arrangement.look(key, value) for value in values]
-    title = words(key)
+    title = heading(key)
     if len(values) < len(present):
         title += f" ({len(values)} of {scaled(len(present))} shown)"
     handles = [Line2D([], [], color=look.colour, linestyle=look.dashes) for look in looks]
-    return [(title, handles, [wrapped(shown(value), 22) for value in values])]
+    return [(title, handles, [wrapped(with_unit(key, value), 22) for value in values])]

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from netbandit.plots.bands import Kind
-from netbandit.plots.bottleneck import draw_bottleneck, is_busy, queues
+from netbandit.plots.bottleneck import draw_bottleneck, is_busy, most_busy, queues
 from netbandit.plots.chart import Chart, draw_chart
 from netbandit.plots.chart_kinds import (
     BUDGETS,
@@ -127,7 +127,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map and
       that is no budget of privacy;
     - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
-      diameters or more; without hybrid networks, which have a diameter in each of their components;
+      diameters or more; without hybrid networks, which have a diameter in each of their components, and those that
+      change;
     - ``privacy``: regret against the epsilon spent, if that differs;
     - ``battery``: how long batteries last against a number of ``[energy]``, or regret against that, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
@@ -136,8 +137,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``losses``: what became of 100 messages, by cause, if one or more of them do not arrive at some point;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and some links
       carry many more than others or it has several components; and ``lost``,
-      by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
-      if bandwidth is limited.
+      by the share of messages that they lost, if any did, where most are lost; and ``bottleneck``, the busiest links
+      and the waits for them, if one is occupied for 1 % of the run.
 
     All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
     ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks
@@ -197,15 +198,24 @@ def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
 
 
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
-    connected = [point for point in arrangement.points if point.value("topology.family") != "hybrid"]
-    few = replace(arrangement, points=tuple(connected)).looking_like(arrangement)
-    without = ", without hybrid networks" if len(connected) < len(arrangement.points) else ""
+    left_out = {id(point): what for point in arrangement.points if (what := _of_no_diameter(point))}
+    some = tuple(point for point in arrangement.points if id(point) not in left_out)
+    few = replace(arrangement, points=some).looking_like(arrangement)
+    without = f", without {' and '.join(dict.fromkeys(left_out.values()))}" if left_out else ""
     parts = _parts(few, beside_topology(arrangement), diameter_varies)
     charts = [(name, fixed, diameter_chart(part, fixed)) for name, (fixed, part) in _named("diameter", parts)]
     return [
         Planned(name, partial(draw_chart, replace(chart, title=f"{chart.title}{without}")), answers=not fixed)
         for name, fixed, chart in charts
     ]
+
+
+def _of_no_diameter(point: PointResult) -> str:
+    """Return what networks those of *point* are, if they have no diameter at each time; empty if they have one."""
+    if point.value("topology.family") == "hybrid":
+        return "hybrid networks"
+    changes = point.value("topology.family") in ("mobile", "contacts") or point.value("topology.changes") is not None
+    return "networks that change" if changes else ""
 
 
 def _against_parameter(arrangement: Arrangement, answers: bool) -> list[Planned]:
@@ -248,23 +258,25 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     def lost(point: PointResult) -> bool:
         return any(link_figures(run)["lost"].any() for run in point.finished)
 
-    networks = network_points(arrangement)
-    return [
-        *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
-        *_of_points("lost", arrangement, _worst(arrangement, networks), partial(draw_network, what="lost"), lost),
-        *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck, answers=is_busy),
-    ]
-
-
-def _worst(arrangement: Arrangement, networks: Sequence[PointResult]) -> list[PointResult]:
-    """Return in place of each of *networks* the point of this topology and protocol that loses most messages."""
-
-    def lost(point: PointResult) -> float:
+    def losses(point: PointResult) -> float:
         found = fates(point)
         return 0.0 if found is None else failing(found)
 
-    ordered = replace(arrangement, points=tuple(sorted(arrangement.points, key=lost, reverse=True)))
-    return network_points(ordered) if networks else []
+    def busy(point: PointResult) -> tuple[float, float]:
+        return most_busy(point) if queues(point) else (0.0, 0.0)
+
+    networks, lossy = network_points(arrangement), network_points(_worst_first(arrangement, losses))
+    busiest = shaped(_worst_first(arrangement, busy), queues)
+    return [
+        *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
+        *_of_points("lost", arrangement, lossy, partial(draw_network, what="lost"), lost),
+        *_of_points("bottleneck", arrangement, busiest, draw_bottleneck, answers=is_busy),
+    ]
+
+
+def _worst_first(arrangement: Arrangement, worst: Callable[[PointResult], Any]) -> Arrangement:
+    """Return the same points, those first of which *worst* is largest: of each network one point is drawn."""
+    return replace(arrangement, points=tuple(sorted(arrangement.points, key=worst, reverse=True)))
 
 
 def _of_points(

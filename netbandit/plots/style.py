@@ -191,7 +191,7 @@ def wrapped(text: str, width: int) -> str:
     import textwrap
 
     text = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    return "\n".join(textwrap.wrap(text, width, break_long_words=True)) or text
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
 def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:

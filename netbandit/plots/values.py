@@ -118,6 +118,11 @@ def name(key: str) -> str:
     return words(key).split(" (")[0]
 
 
+def heading(key: str) -> str:
+    """Return the meaning of a scenario key above values that have their unit; see `with_unit`."""
+    return words(key).removesuffix(" (W)").removesuffix(" (J)")
+
+
 def identity(value: Any) -> str:
     """Return a text that is equal for two values exactly if they are the same value of a scenario."""
     return json.dumps(value, sort_keys=True)
@@ -213,7 +218,7 @@ def _durations(key: str, values: Sequence[str], slot: str) -> Scale | None:
         if all(duration.in_slots or not duration.amount for duration in durations) and any(
             duration.in_slots for duration in durations
         ):
-            return Scale(tuple(float(duration.amount) for duration in durations), f"{words(key)} (slots)")
+            return Scale(tuple(float(duration.amount) for duration in durations), _labelled(key, "slots"))
         length = parse_duration(slot).nanoseconds(1)
         amounts = [duration.nanoseconds(length) for duration in durations]
     except ValueError:
@@ -233,8 +238,13 @@ def _sizes(key: str, values: Sequence[str]) -> Scale | None:
 def _in_unit(key: str, amounts: Sequence[float], units: Sequence[tuple[str, float]]) -> Scale:
     typical = sorted(amount for amount in amounts if amount) or [0]
     unit, size = next(((unit, size) for unit, size in reversed(units) if typical[len(typical) // 2] >= size), units[0])
-    said = words(key).removesuffix(" (W)").removesuffix(" (J)")  # which are for plain numbers
-    return Scale(tuple(amount / size for amount in amounts), f"{said} ({unit})")
+    return Scale(tuple(amount / size for amount in amounts), _labelled(key, unit))
+
+
+def _labelled(key: str, unit: str) -> str:
+    """Return the label of an axis of *key* in a unit, which joins what is in brackets already."""
+    label = heading(key)
+    return f"{label[:-1]}, {unit})" if label.endswith(")") else f"{label} ({unit})"
 
 
 def with_unit(key: str, value: Any) -> str:

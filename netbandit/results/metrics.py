@@ -514,6 +514,10 @@ HEADINGS: dict[str, tuple[str, str]] = {
 """The label and unit of each metric; others are labelled by their name and have no unit. Shares are in %."""
 
 
+RATES = frozenset({"wrong_any"})
+"""Metrics that are 1 or 0 by chance, so that their mean estimates a probability: its interval is that of a share."""
+
+
 AXIS_LABELS = {
     "regret": "regret of all agents (reward)",
     "regret_static": "regret against the best fixed arm (reward)",
@@ -561,6 +565,8 @@ _TITLE_NAMES = {
     "relative_ctr": "relative click-through rate",
     "energy_j": "energy",
     "bytes": "data sent",
+    "round_slots": "waiting per round",
+    "delay_slots": "delay of received items",
     "lifetime_slots": "time until the first battery is empty",
     "epsilon": "ε spent",
 }

@@ -50,7 +50,11 @@ main()
     ("command", "spared"),
     [
         ("check", "matplotlib networkx numba pandas rich scipy"),
-        ("run", "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
+        pytest.param(
+            "run",
+            "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats",
+            marks=pytest.mark.ci,
+        ),
     ],
 )
 def test_a_command_imports_nothing_large_that_it_does_not_need(tmp_path, command, spared):

@@ -9,7 +9,7 @@ class Clocks(nb.Learner):
     """Sends the newest slot of each agent that it knew when it decided, and looks whether it knows what others knew."""
 
     def start(self, world, agents, rng):
-        self.causal, self.newest = world.causal, np.full((agents, agents), -1)
+        self.causal, self.newest = world.causal(), np.full((agents, agents), -1)
         self.told = np.full((agents, agents), -1)
         self.overtaken = np.zeros((agents, agents), dtype=np.int64)
 

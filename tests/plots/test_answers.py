@@ -24,6 +24,7 @@ def runs(factors, families=("ring",), replications=4):
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("factors", "families", "text"),
     [

@@ -100,6 +100,7 @@ def test_a_place_without_a_panel_has_no_numbers_in_the_report():
     assert [" ".join(panel["title"].split()) for panel in readings(study_of(runs), figure)] == titles(figure)
 
 
+@pytest.mark.ci
 def test_maps_are_rows_by_columns_too():
     runs = [
         made_up(parameters={"a": a, "b": b, LOSS: loss, LATENCY: latency}, metrics={"regret": 10.0 * a + b + loss})

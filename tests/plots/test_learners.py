@@ -82,6 +82,7 @@ def test_two_learners_or_such_as_pay_nothing_have_none():
     assert not learners_vary(arranged(runs(free)))
 
 
+@pytest.mark.ci
 def test_the_picture_is_among_the_few_and_says_what_differs_in_privacy():
     assert "learners" in [one.name for one in pictures(study_of(runs()))]
     some = runs()

@@ -242,6 +242,7 @@ def test_sinks_are_squares_beside_the_round_agents():
     assert subtitle(figure) == "one replication; squares: the sinks, each with an uplink to the server"
 
 
+@pytest.mark.ci
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("file", ["abilene", "geant", "internet2", "redclara"])
 def test_every_city_of_the_networks_that_we_ship_has_its_name(file, tmp_path):

@@ -47,6 +47,7 @@ def test_the_band_is_the_t_interval_of_the_curves_on_a_common_grid():
         np.testing.assert_allclose([drawn[0], drawn[-1]], [bottom, top])
 
 
+@pytest.mark.ci
 def test_more_than_five_lines_have_no_bands_and_their_labels_at_their_ends():
     for lines in (5, 6):
         figure = draw_regret(arranged(sweep("learner.rounds", range(2, 2 + lines))))

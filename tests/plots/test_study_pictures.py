@@ -3,6 +3,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib
 import networkx
@@ -88,6 +89,13 @@ def test_hybrid_networks_are_on_no_axis_of_diameters():
         assert places <= {1, 2, 4}
 
 
+@pytest.mark.parametrize("changing", [{"topology.family": "mobile"}, {"topology.changes": {"up": 0.5}}])
+def test_networks_that_change_are_on_no_axis_of_diameters(changing):
+    """All links that ever are up have a smaller one than the network has at any time."""
+    runs = [replace(run, parameters={**run.parameters, **changing}) for run in family_sweep()]
+    assert not [one for one in planned(study_of(runs)) if one.name.startswith("diameter")]
+
+
 def test_two_diameters_make_no_picture():
     two = [run for run in family_sweep() if run.parameters["topology.family"] != "complete"]
     assert not [name for name in stems(two, every=True) if name.startswith("diameter")]
@@ -109,6 +117,7 @@ def test_a_sweep_of_three_keys_has_a_few_pictures_and_all_of_them_when_asked():
     assert len(set(every)) == len(every)
 
 
+@pytest.mark.ci
 def test_other_keys_stand_side_by_side_and_one_by_one_when_every_picture_is_asked_for():
     runs = grid(
         protocol__kind=["gis", "sink"], links__peer__latency=["0 ms", "1 ms", "5 ms"], learner__share=["a", "b"]
@@ -132,6 +141,7 @@ def test_points_of_different_privacy_are_not_compared_by_their_cost_alone():
     assert "privacy spent differs: ε 0.4 to 4" in drawn["structure"].subtitle
 
 
+@pytest.mark.ci
 def test_maps_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
     def regret(kind, rounds, arms):
         return 500.0 if kind == "silent" else arms * rounds * (3 if kind == "sink" else 1)
@@ -253,6 +263,7 @@ def test_durations_are_numbers_in_one_unit(values, numbers, unit):
     ("key", "values", "numbers", "label"),
     [
         ("topology.range", ["50 m", "0.2 km"], (50, 200), "range (m)"),
+        ("faults.nodes.down_for", ["10 ms", "500 ms"], (10, 500), "time an agent is down (mean, ms)"),
         ("energy.idle", ["500 uW", "56.4 mW", "1 mW"], (0.5, 56.4, 1), "idle power of an agent (mW)"),
         ("energy.idle", [0.001, 0.0564], (1, 56.4), "idle power of an agent (mW)"),
         ("energy.capacity", ["20 J", "1 J"], (20, 1), "capacity of a battery (J)"),

@@ -276,6 +276,7 @@ def test_of_two_numbers_the_one_with_fewer_values_is_the_series():
     assert axis_key(arrangement) == "learner.rounds"
 
 
+@pytest.mark.ci
 def test_many_values_have_round_ticks():
     runs = [made_up(parameters={"topology.agents": agents}) for agents in range(5, 125, 3)]
     figure = draw_chart(parameter_chart(arranged(runs), "topology.agents"))

@@ -196,6 +196,7 @@ def test_what_the_pointer_reads_is_the_mean_over_the_replications():
     assert 0 < top < bottom < 1
 
 
+@pytest.mark.ci
 def test_results_that_do_not_know_their_scenario_refer_to_that_of_a_point(tmp_path, html):
     text = re.sub(r"<[^>]*>", "", report(tmp_path, [made_up()]))
     assert "Save the scenario of a point, from below, as quickstart.toml." in text
@@ -203,6 +204,7 @@ def test_results_that_do_not_know_their_scenario_refer_to_that_of_a_point(tmp_pa
     assert "Save the scenario as quickstart.toml." in re.sub(r"<[^>]*>", "", html)
 
 
+@pytest.mark.ci
 def test_one_replication_has_no_interval_and_no_series_no_label(tmp_path):
     text = report(tmp_path, [made_up()])
     (found,) = re.findall(r'<script type="application/json" class="reading">(.*?)</script>', text)

@@ -162,6 +162,7 @@ def test_a_queued_learner_is_its_base_where_nothing_is_late(tmp_path):
         assert queued.fingerprint == runs(tmp_path, scene(base, {}, slots=150)).fingerprint
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_with_a_constant_lag_all_arms_are_tried_in_turn_until_the_first_reward_comes(tmp_path, decisions, learner):
     lag = 13
@@ -256,6 +257,7 @@ def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, d
     assert traced.fingerprint == runs(tmp_path, text).fingerprint
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     "feedback",

@@ -134,6 +134,15 @@ def test_agents_that_pool_all_race_as_one_that_pulls_as_often(agents):
     assert 0 <= pooled - alone < 2 * agents
 
 
+@pytest.mark.parametrize("rule", ["lucb", "elimination"])
+def test_an_answer_does_not_use_rewards_that_have_not_come(rule):
+    """Agents go on to take turns with their arms, and answer as much later as rewards are late."""
+    for protocol in ("silent", "relay"):
+        base = f"protocol.kind={protocol}", f"learner.rule={rule}", "learner.pool=totals"
+        late, at_once = (found(*base, *late).metrics["stop_slot"] for late in (["feedback={delay='7 slots'}"], []))
+        assert late == at_once + 7
+
+
 CAUSAL = {
     "silent": ("protocol.kind=silent",),
     "relay": (),
@@ -201,7 +210,11 @@ def test_where_causes_come_first(case):
         (("learner.confidence=0.0",), "learner.confidence"),
         (("learner.confidence=1.0",), "learner.confidence"),
         (("adversary={agents=[1], attack='flip'}",), "only where agents tell the truth"),
-        (("feedback={delay='3 ms'}",), "late rewards"),
+        (("feedback={delay='3 ms'}",), 'learner.pool: must be "totals" where rewards are late'),
+        (
+            ("feedback={delay='3 ms', window='5 ms', missing='zero'}", "protocol.kind=silent"),
+            'feedback.missing: must be "forgotten"',
+        ),
         (("faults.nodes={up_for='20 ms', down_for='5 ms', memory='lost'}",), "forget"),
     ],
 )
@@ -223,6 +236,24 @@ def test_over_links_that_lose_totals_make_up_for_it(pool):
     if pool == "observations":
         assert run.metrics["held_back"] > 100
         assert run.metrics["stop_slot"] > found("links.peer.loss=0.2", "learner.pool=totals").metrics["stop_slot"]
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        (),
+        ("protocol.kind=pooled",),
+        ("protocol.kind=local", "links.peer.loss=0.1", "learner.pool=totals"),
+        ("protocol={kind='local', ttl=2, route='flood'}", "links.peer.jitter=3 ms"),
+    ],
+)
+def test_a_race_is_the_same_event_by_event_and_in_bulk(monkeypatch, overrides):
+    noisy = ("bandit.means=[0.8, 0.5, 0.5]", "run.horizon=150", "run.until=horizon", *overrides)
+    chosen = found(*noisy)
+    monkeypatch.setenv("NETBANDIT_EXECUTION", "plain")
+    plain = found(*noisy)
+    assert chosen.fingerprint == plain.fingerprint
+    assert chosen.metrics | {"wall_s": 0} == plain.metrics | {"wall_s": 0}
 
 
 PROTOCOLS = {

@@ -142,7 +142,7 @@ def test_a_bad_line_is_told_with_its_place_and_the_way_out(tmp_path):
     assert [line.split(": ")[1] for line in swept] == ["sweep.bandit.path[0]", "sweep.bandit.path[1]"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [

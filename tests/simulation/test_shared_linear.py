@@ -109,6 +109,7 @@ def test_contexts_in_parts_cannot_be_shared_by_calls(tmp_path, learner):
         run(tmp_path, bandit="vertical", learner=learner, protocol="gis")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("learner", ["thompson", "klucb", "ucb"])
 @pytest.mark.parametrize(("rewards", "law"), [("gaussian", "gaussian"), ("beta", "other"), ("bernoulli", "other")])
 def test_learners_of_arms_know_the_law_of_rewards(learner, rewards, law):

@@ -53,25 +53,6 @@ def bulk_carrier(context: ReplicationContext, learner: Learner) -> BroadcastCarr
     return None
 
 
-def causal(context: ReplicationContext) -> bool:
-    """Return whether no broadcast reaches an agent before what its sender knew: see `World`.
-
-    So it is where nothing goes wrong, and all is known to all at once, or by the answers of a server, which come in the
-    order of rounds, or comes along paths of which none is faster: no detour over an agent that learns from a message
-    then overtakes the message itself.
-    """
-    protocol, network = context.protocol, context.network
-    unused = "trace", "conditions", *_UNUSED.get(type(protocol), ())  # what only watches changes nothing
-    wrong = features(network) - COUNTED | features(network) & {Feature("links.uplink.bandwidth")}
-    if type(protocol) not in _UNUSED or any(not one.key.startswith(unused) for one in wrong):
-        return False
-    if type(protocol) not in (Relay, Local):
-        return getattr(protocol, "deadline", None) is None
-    hops = {channel.latency for out in network.channels for channel in out}
-    alike = hop_slots(network).tolist() if protocol.slotted else hops
-    return len(alike) <= 1 and not getattr(protocol, "stop", 0.0)  # of paths of fewest hops
-
-
 _UNUSED: Mapping[type, tuple[str, ...]] = {
     Pooled: ("links.",),
     MasterWorker: ("links.peer",),
@@ -105,9 +86,28 @@ class Broadcasts(CommunicationStrategy):
         self.carrier: BroadcastCarrier = carrier or BroadcastsByMessage(context, learner)
         self.members = self.carrier.members
         self.isolated = not (self.members > 1).any()
-        self.causal = self.isolated or causal(context)
         self._times = 0  # slots in which agents have sent
         self._ages = None if self.in_turn else ages_of(context)
+
+    def causal(self) -> bool:
+        """See `CommunicationStrategy.causal`.
+
+        So it is where nothing goes wrong, and all is known to all at once, or by the answers of a server, which come in
+        the order of rounds, or comes along paths of which none is faster: no detour over an agent that learns from a
+        message then overtakes the message itself.
+        """
+        protocol, network = self.context.protocol, self.context.network
+        if self.isolated or type(protocol) not in _UNUSED:
+            return self.isolated
+        unused = "trace", "conditions", *_UNUSED[type(protocol)]  # what only watches changes nothing
+        wrong = features(network) - COUNTED | features(network) & {Feature("links.uplink.bandwidth")}
+        if any(not one.key.startswith(unused) for one in wrong):
+            return False
+        if type(protocol) not in (Relay, Local):
+            return getattr(protocol, "deadline", None) is None
+        latencies = {channel.latency for out in network.channels for channel in out}
+        alike = hop_slots(network).tolist() if protocol.slotted else latencies
+        return len(alike) <= 1 and not getattr(protocol, "stop", 0.0)  # of paths of fewest hops
 
     def open(self, learners: Learners) -> None:
         """Attach the learner, and find when agents first broadcast."""

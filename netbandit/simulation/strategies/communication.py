@@ -53,7 +53,6 @@ class CommunicationStrategy:
     Attributes:
         members: The number of agents that each agent learns with, itself included, shape (M,).
         isolated: Whether nothing is ever shared.
-        causal: Whether no broadcast reaches an agent before what its sender knew.
         sets: The number of parameter sets that agents use in turn.
         asks: Whether to ask agents if they want to synchronise.
         present: The agents that are up, ascending.
@@ -83,7 +82,6 @@ class CommunicationStrategy:
         self.members: NDArray[np.int64] = np.ones(agents, dtype=np.int64)
         self.idle: NDArray[np.bool_] | None = None
         self.isolated = True
-        self.causal = True
         self.sets = 1
         self.asks = False
         self.in_turn = False
@@ -95,6 +93,10 @@ class CommunicationStrategy:
         self.learners: Learners = ()
         self.catch_up: Callable[[NDArray[np.int64]], None] = lambda agents: None
         self.new_observations: Callable[[NDArray[np.int64]], list[NDArray[np.float64]]] | None = None
+
+    def causal(self) -> bool:
+        """Return whether no broadcast reaches an agent before what its sender knew: see `World`."""
+        return True
 
     def open(self, learners: Learners) -> None:
         """Attach the started learners, before the first slot."""

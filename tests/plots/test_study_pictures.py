@@ -205,6 +205,7 @@ def test_nothing_drawn_without_runs():
     assert stems([]) == []
 
 
+@pytest.mark.ci
 def test_every_degenerate_result_is_drawn(tmp_path):
     nothing = dict.fromkeys(("round_slots", "rounds", "epsilon"), None)
     cases = [

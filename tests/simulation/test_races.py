@@ -177,6 +177,7 @@ NOT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", [*CAUSAL, *NOT])
 def test_which_intervals_are_used(case):
     """The narrow ones where messages keep the order of causes; a trace changes nothing."""
@@ -188,6 +189,7 @@ OVERTAKING = ("loss", "jitter", "latencies", "gossip", "random stop", "links fai
 """Where effects do overtake their causes; elsewhere it is only not known that they do not."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", [*CAUSAL, *OVERTAKING])
 def test_where_causes_come_first(case):
     """No agent knows what another agent did with a message before it has the message, if it ever gets it."""

@@ -19,7 +19,7 @@ def test_every_learner_world_and_protocol_is_in_the_table():
     assert sorted(protocols) == sorted(BUILT_IN["protocol"])
 
 
-@pytest.mark.sampled(80)
+@pytest.mark.sampled(160)
 @pytest.mark.parametrize(("learner", "bandit", "protocol", "runs"), TABLE)
 def test_what_the_table_says_runs_and_nothing_else(tmp_path, learner, bandit, protocol, runs):
     file = tmp_path / "one.toml"

@@ -21,6 +21,7 @@ def test_floors_and_ideas_import_only_what_they_may(tmp_path):
     assert " 0 broken" in done.stdout
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("arguments", [["-m", "netbandit", "--help"], ["-c", "import netbandit"]])
 def test_the_start_takes_less_than_half_a_second(arguments):
     """Of processor time, in the best of a few tries: what else the machine does is not the package's."""

@@ -190,7 +190,7 @@ class Race(Learner):
         if self._causal:
             return ()
         text = "a message may come before what it depends on, so that intervals cover all numbers known of each agent"
-        return (f"{text}: they are wider than over links that are all alike and lose nothing",)
+        return (f"{text}: they are wider than where it cannot",)
 
 
 def level(confidence: float, arms: int, sources: NDArray[np.int64]) -> Numbers:
@@ -231,6 +231,6 @@ def intervals(pulls: Numbers, sums: Numbers, level: Numbers, sigma: float) -> tu
     divisor = np.where(known, precision, 1.0)
     centre = (pulls * sums * weights).sum(axis=1) / divisor
     most = sigma**2 * (2 * level[:, np.newaxis] + np.log1p(pulls / _RHO).sum(axis=1))
-    apart = (sums**2 * weights).sum(axis=1) - precision * centre**2
+    apart = ((sums - pulls * centre[:, np.newaxis]) ** 2 * weights).sum(axis=1)
     radius = np.where(known, np.sqrt(np.maximum(most - apart, 0.0) / divisor), np.inf)
     return np.where(known, centre, -np.inf), centre - radius, centre + radius

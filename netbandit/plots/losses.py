@@ -23,6 +23,9 @@ MOST = 12
 _LEAST = 1.0
 """A picture is worth drawing where so many of 100 messages do not arrive."""
 
+_SEEN = 0.1
+"""A part of a bar of 100 that can be seen."""
+
 _COLOURS = dict(
     zip(FATES, ("#CFE8DE", "#56B4E9", "#F0E442", "#D55E00", "#CC79A7", "#8C8C8C", "#E69F00", "#0072B2"), strict=True)
 )
@@ -71,7 +74,7 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
         for row, (_, each) in enumerate(table):
             text = shortest(failing(each), 2)
             panel.text(101, row, text, va="center", color=NEUTRAL, fontsize=8, clip_on=False)
-    used = {fate for table in tables for _, each in table for fate, number in each.items() if number}
+    used = {fate for table in tables for _, each in table for fate, number in each.items() if number >= _SEEN}
     legend_of_parts(drawn, {FATES[fate]: colour for fate, colour in _COLOURS.items() if fate in used})
     return drawn
 

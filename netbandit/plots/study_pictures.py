@@ -127,7 +127,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map and
       that is no budget of privacy;
     - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
-      diameters or more; without hybrid networks, which have a diameter in each of their components;
+      diameters or more; without hybrid networks, which have a diameter in each of their components, and those that
+      change;
     - ``privacy``: regret against the epsilon spent, if that differs;
     - ``battery``: how long batteries last against a number of ``[energy]``, or regret against that, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
@@ -197,15 +198,24 @@ def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
 
 
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
-    connected = [point for point in arrangement.points if point.value("topology.family") != "hybrid"]
-    few = replace(arrangement, points=tuple(connected)).looking_like(arrangement)
-    without = ", without hybrid networks" if len(connected) < len(arrangement.points) else ""
+    left_out = {id(point): what for point in arrangement.points if (what := _of_no_diameter(point))}
+    some = tuple(point for point in arrangement.points if id(point) not in left_out)
+    few = replace(arrangement, points=some).looking_like(arrangement)
+    without = f", without {' and '.join(dict.fromkeys(left_out.values()))}" if left_out else ""
     parts = _parts(few, beside_topology(arrangement), diameter_varies)
     charts = [(name, fixed, diameter_chart(part, fixed)) for name, (fixed, part) in _named("diameter", parts)]
     return [
         Planned(name, partial(draw_chart, replace(chart, title=f"{chart.title}{without}")), answers=not fixed)
         for name, fixed, chart in charts
     ]
+
+
+def _of_no_diameter(point: PointResult) -> str:
+    """Return what networks those of *point* are, if they have no diameter at each time; empty if they have one."""
+    if point.value("topology.family") == "hybrid":
+        return "hybrid networks"
+    changes = point.value("topology.family") in ("mobile", "contacts") or point.value("topology.changes") is not None
+    return "networks that change" if changes else ""
 
 
 def _against_parameter(arrangement: Arrangement, answers: bool) -> list[Planned]:

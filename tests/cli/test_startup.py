@@ -46,15 +46,12 @@ main()
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("command", "spared"),
     [
         ("check", "matplotlib networkx numba pandas rich scipy"),
-        pytest.param(
-            "run",
-            "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats",
-            marks=pytest.mark.ci,
-        ),
+        ("run", "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
     ],
 )
 def test_a_command_imports_nothing_large_that_it_does_not_need(tmp_path, command, spared):

@@ -40,6 +40,15 @@ def test_the_interval_of_one_sequence_is_around_its_mean():
     assert (centre, lower, upper) == pytest.approx((0.3, 0.3 - half, 0.3 + half))
 
 
+def test_an_interval_moves_with_the_rewards():
+    """Also where they are so large that differences of their squares have no digit left."""
+    rng = np.random.default_rng(5)
+    pulls = rng.integers(1, 10**4, size=(1, 3, 2)).astype(float)
+    sums = rng.normal(0, np.sqrt(pulls)).round()
+    here, there = (intervals(pulls, sums + by * pulls, np.array([8.0]), 1.0) for by in (0, 2**27))
+    np.testing.assert_allclose(np.array(there) - 2**27, here, atol=1e-6)
+
+
 def test_of_an_arm_that_nobody_has_pulled_nothing_is_known():
     centre, lower, upper = intervals(np.zeros((1, 2, 1)), np.zeros((1, 2, 1)), np.array([5.0]), 0.5)
     assert (centre[0, 0], lower[0, 0], upper[0, 0]) == (-np.inf, -np.inf, np.inf)

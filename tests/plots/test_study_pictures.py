@@ -3,6 +3,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib
 import networkx
@@ -86,6 +87,13 @@ def test_hybrid_networks_are_on_no_axis_of_diameters():
         assert picture.title == f"quickstart: regret is 7,450 at all points{end}"
         places = {x for panel in picture.figure.axes for line in panel.lines for x in line.get_xdata()}
         assert places <= {1, 2, 4}
+
+
+@pytest.mark.parametrize("changing", [{"topology.family": "mobile"}, {"topology.changes": {"up": 0.5}}])
+def test_networks_that_change_are_on_no_axis_of_diameters(changing):
+    """All links that ever are up have a smaller one than the network has at any time."""
+    runs = [replace(run, parameters={**run.parameters, **changing}) for run in family_sweep()]
+    assert not [one for one in planned(study_of(runs)) if one.name.startswith("diameter")]
 
 
 def test_two_diameters_make_no_picture():
@@ -197,6 +205,7 @@ def test_nothing_drawn_without_runs():
     assert stems([]) == []
 
 
+@pytest.mark.ci
 def test_every_degenerate_result_is_drawn(tmp_path):
     nothing = dict.fromkeys(("round_slots", "rounds", "epsilon"), None)
     cases = [

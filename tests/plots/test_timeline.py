@@ -63,7 +63,7 @@ def test_messages_are_arrows_in_slots_and_waits_are_bars():
     assert 10 < panel.get_xlim()[1] < 20
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["explores", "waits, and exploits", "UPLOAD", "ANSWER"]
-    assert figure.get_suptitle() == "quickstart: round 1, which agent waits for which"
+    assert figure.get_suptitle() == "quickstart: round 1 takes 2 messages, and agents wait up to 6 slots"
     assert subtitle(figure) == "replication 0; protocol: master-worker"
 
 
@@ -136,7 +136,8 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
     if damage is None:
         page = write_report(tmp_path).read_text(encoding="utf-8")
         assert (
-            'aria-label="quickstart: round 1, which agent waits for which; replication 1; protocol: flooding"' in page
+            'aria-label="quickstart: round 1 takes 1 message, and agents wait up to 2 slots; replication 1; protocol: '
+            'flooding"' in page
         )
 
 

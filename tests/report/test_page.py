@@ -266,6 +266,7 @@ def test_the_same_results_give_the_same_bytes_in_another_process_and_place(tmp_p
     assert (tmp_path / "there" / "report.html").read_text(encoding="utf-8") == here
 
 
+@pytest.mark.ci
 def test_a_name_cannot_break_out_of_the_page(tmp_path):
     name = "</script><script>alert(1)</script>\"'<b>-->"
     runs = [

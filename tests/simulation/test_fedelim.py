@@ -107,7 +107,7 @@ SCHEDULES = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_with_certain_rewards_arms_fall_in_the_steps_that_the_formulas_say(protocol, schedule, learners, tmp_path):
@@ -135,6 +135,7 @@ def test_with_certain_rewards_arms_fall_in_the_steps_that_the_formulas_say(proto
     assert [result[name] for name in answers] == [1, 0, 0, 0, 0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_without_latency_it_is_the_lock_step_of_the_paper(schedule, learners, tmp_path):
     keys = f"learner={{kind='fedelim', {schedule}}}"
@@ -229,6 +230,7 @@ def test_all_executions_give_the_same_numbers(protocol, tmp_path):
     assert list(differences(plain, fast)) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("runs", [pytest.param(2_000, marks=[pytest.mark.slow, pytest.mark.ci]), 10])
 @pytest.mark.parametrize("protocol", ["master-worker", "sink", "gis"])
 def test_the_best_arm_is_dropped_at_most_as_often_as_stated(protocol, runs, learners, tmp_path):

@@ -177,6 +177,7 @@ NOT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", [*CAUSAL, *NOT])
 def test_which_intervals_are_used(case):
     """The narrow ones where messages keep the order of causes; a trace changes nothing."""
@@ -188,6 +189,7 @@ OVERTAKING = ("loss", "jitter", "latencies", "gossip", "random stop", "links fai
 """Where effects do overtake their causes; elsewhere it is only not known that they do not."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", [*CAUSAL, *OVERTAKING])
 def test_where_causes_come_first(case):
     """No agent knows what another agent did with a message before it has the message, if it ever gets it."""
@@ -236,6 +238,24 @@ def test_over_links_that_lose_totals_make_up_for_it(pool):
     if pool == "observations":
         assert run.metrics["held_back"] > 100
         assert run.metrics["stop_slot"] > found("links.peer.loss=0.2", "learner.pool=totals").metrics["stop_slot"]
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        (),
+        ("protocol.kind=pooled",),
+        ("protocol.kind=local", "links.peer.loss=0.1", "learner.pool=totals"),
+        ("protocol={kind='local', ttl=2, route='flood'}", "links.peer.jitter=3 ms"),
+    ],
+)
+def test_a_race_is_the_same_event_by_event_and_in_bulk(monkeypatch, overrides):
+    noisy = ("bandit.means=[0.8, 0.5, 0.5]", "run.horizon=150", "run.until=horizon", *overrides)
+    chosen = found(*noisy)
+    monkeypatch.setenv("NETBANDIT_EXECUTION", "plain")
+    plain = found(*noisy)
+    assert chosen.fingerprint == plain.fingerprint
+    assert chosen.metrics | {"wall_s": 0} == plain.metrics | {"wall_s": 0}
 
 
 PROTOCOLS = {

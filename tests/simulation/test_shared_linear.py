@@ -81,6 +81,7 @@ def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
     assert found.metrics["regret"] == pytest.approx(regret, rel=1e-9)
 
 
+@pytest.mark.ci
 def test_thompson_draws_have_the_covariance_of_the_posterior():
     learner = OneByOne(LinTs(v=0.7).in_slots(), 1, arms=2, dimension=3, isolated=True)
     # Much is known of one direction: else a wrong root of the posterior's covariance would do as well.

@@ -127,7 +127,7 @@ class Steps(nb.ArmBandit):
         return np.array([0.1, 0.5, 0.9])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(20)
 @parametrize_with_checks([Hub(), Sharing, Steps], exclude=["elsewhere", "runs", "faults", "deadline", "memory"])
 def test_parts_of_ones_own_pass(part, check):
     check(part, scene=STAR)

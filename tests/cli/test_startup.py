@@ -49,7 +49,11 @@ main()
 @pytest.mark.parametrize(
     ("command", "spared"),
     [
-        ("check", "matplotlib networkx numba pandas rich scipy"),
+        (
+            "check",
+            "matplotlib networkx numba pandas rich scipy netbandit.compilation netbandit.learners.linear "
+            "netbandit.protocols.local netbandit.protocols.sink netbandit.simulation.drivers.epochs",
+        ),
         ("run", "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
     ],
 )

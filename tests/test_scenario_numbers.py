@@ -34,9 +34,9 @@ def same(before, now, name, metric):
 
 
 IN_SUITE = (
-    "abilene battery continents deadline drift loss lora meet outage random ring stragglers vertical "
+    "abilene continents deadline lora meet outage random ring stragglers vertical "
     "papers/byzantine/mitra papers/changing/petersen papers/coop/base papers/decucb/six papers/dpmab/fig11-case6 "
-    "papers/feducb/neighbours papers/fwa/base papers/gosine/base papers/rcl/base papers/unreliable/deadline"
+    "papers/gosine/base papers/rcl/base papers/unreliable/deadline"
 )
 """What takes less than a second event by event, and little of it twice."""
 

@@ -26,7 +26,7 @@ NOT_RUN = "not recorded"
 
 ORDER = (
     *("dpmab", "feducb", "pfcb", "vertical"),
-    *("coop", "dducb", "decucb", "rcl", "gosine", "fwa"),
+    *("coop", "dducb", "decucb", "rcl", "gosine", "fwa", "fedelim"),
     *("asynchronous", "unreliable", "delay", "byzantine", "changing", "contexts"),
 )
 """The papers in the order in which readers ask for them."""

@@ -22,6 +22,8 @@ CURVES = {
     "elimination": ("arms", "ucb", "ucb alone", "elimination"),
     "queued": ("late", "klucb", "queued klucb", "queued thompson", "queued ucb"),
     "otflinucb": ("late-linear", "oful", "otflinucb", "otflinucb tight"),
+    "race": ("answers", "race", "race alone", "race by elimination"),
+    "halving": ("answers", "race", "halving", "halving alone"),
     "coop-ucb2": ("arms", "ucb", "ucb alone", "coop-ucb2"),
     "dducb": ("arms", "ucb", "ucb alone", "dducb"),
     "dec-ucb": ("arms", "ucb", "ucb alone", "dec-ucb"),

@@ -28,7 +28,7 @@ def problems(facts: Facts) -> Iterator[Problem]:
     run, kind = facts.run, show(facts.kinds["learner"])
     asked = {"until": run.until == "answered", "idle": run.idle}
     if not stops(facts.learner):
-        way = f'leave it out with learner.kind = {kind}, which never answers for good; "elimination" does'
+        way = f'leave it out with learner.kind = {kind}, which never answers for good; "race" and "elimination" do'
         yield from ((("run", key), way) for key, used in asked.items() if used)
         return
     if not run.idle:

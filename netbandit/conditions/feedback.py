@@ -152,6 +152,11 @@ class Feedback(Condition):
         if getattr(protocol, "absorb", False):
             text = f"must be false with {table}: a message may not hold the observation of one arm"
             yield ("protocol", "absorb"), text
+        if self.missing == "zero" and learner is not None and not learner.zero_for_missing:
+            yield (
+                ("feedback", "missing"),
+                f'must be "forgotten" with learner.kind = {kind}, whose bounds are of real rewards',
+            )
         if self.missing == "zero" and self.window is None:
             yield (
                 ("feedback", "missing"),

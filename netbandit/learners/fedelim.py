@@ -63,8 +63,12 @@ class FedElim(StepLearner):
         elif protocol.isolated or protocol.out_of_band or protocol.differs:
             text = f"cannot be {others.kinds['protocol']} with fedelim: {_UNCOVERED}"
             yield Mistake("kind", text, table="protocol")
-        if getattr(others.bandit, "changing", False) or others.kinds["bandit"] in ("contexts", "table"):
+        world = others.kinds["bandit"]
+        if getattr(others.bandit, "changing", False) or world == "contexts":
             yield Mistake("kind", "cannot be fedelim: the means of its arms must stay as they are")
+        elif world == "table" and others.bandit.rows not in ("drawn", "laws"):
+            text = 'must be "drawn" or "laws" with fedelim: its rewards must be independent, and rows in order are not'
+            yield Mistake("rows", text, table="bandit")
         elif any(getattr(others.bandit, key, None) is not None for key in ("arms_per_agent", "arm_sets")):
             yield Mistake("kind", "cannot be fedelim: every agent pulls every arm")
         if others.agents_fail:

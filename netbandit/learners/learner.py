@@ -32,6 +32,8 @@ class AnyLearner(Part, ABC):
 
     late_rewards: ClassVar[bool] = False
     """Whether it supports late rewards."""
+    zero_for_missing: ClassVar[bool] = True
+    """Whether, if so, 0 may stand for a reward that has not come (``feedback.missing``)."""
     needs_window: ClassVar[bool] = False
     """Whether it requires ``feedback.window``."""
 

@@ -207,7 +207,7 @@ class SharedLinTs(SharedLinUcb):
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Draw theta for each agent, and choose."""
         beliefs, param_set = self.beliefs, self.world.param_set
-        self._take_in(agents, self.columns)
+        self._take_in(param_set, agents, self.columns)
         beliefs.tally[1] += (beliefs.tally[0] - beliefs.held[param_set, agents]).sum()
         # With V^-1 = C C', C z has the covariance V^-1.
         factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])

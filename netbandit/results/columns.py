@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
-from netbandit.results.metrics import HEADINGS, METRICS
+from netbandit.results.metrics import HEADINGS, METRICS, RATES
 from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, privacy_lines, remarks, trouble_lines
 from netbandit.results.study_result import PointResult, StudyResult
@@ -274,7 +274,7 @@ def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
 
 def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
     nothing = (None, 0.0, 1.0) if metric in _FULL else (None, 0.0)
-    return any(metric in each and each[metric].value not in nothing for each in found)
+    return metric in RATES or any(metric in each and each[metric].value not in nothing for each in found)
 
 
 _FULL = ("alive", "availability", "delivery_ratio", "connected")
@@ -330,7 +330,9 @@ def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign
     if not statistic.is_mean:
         why = f"; {missing[0]}" if missing else ""
         return [f"{statistic.name} [ends of its 95 % interval] over replications{why}"]
-    lines = [f"mean {sign} half-width of the 95 % interval over replications"]
+    shares = any(not each.around and each.ends for some in found for each in some.values())
+    ends = "; share of runs [ends of its interval]" * shares
+    lines = [f"mean {sign} half-width of the 95 % interval over replications{ends}"]
     return [*lines, f"no {sign} where all replications are identical: their spread cannot be estimated"][
         : 1 + bool(missing)
     ]
@@ -360,8 +362,8 @@ def _show_lines(
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     columns = [column(metric, [found[metric]]) for metric in chosen]
     spreads = lined_up([each.spreads[0] for each in columns])
-    before = f"{sign} " if statistic.is_mean else ""
     for each, spread in zip(columns, spreads, strict=True):
+        before = f"{sign} " if each.around else ""
         table.add_row(each.name, each.values[0], f"{before}{spread}" if spread.strip() else "", each.unit)
     console.print(table)
     return _below(0 if everything else len(there) - len(chosen), dashed=any(each.values[0] == "-" for each in columns))

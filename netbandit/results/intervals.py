@@ -37,11 +37,13 @@ times slower and does not say why there is none.
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from netbandit.results.metrics import RATES
 
 CONFIDENCE = 0.95
 """The confidence level of intervals in tables and pictures."""
@@ -403,9 +405,11 @@ class Statistic:
 
     Attributes:
         share: For a quantile the share of values below it; None for the mean.
+        rate: Whether values are 0 or 1, so that the mean is a share of them, with its interval.
     """
 
     share: float | None = None
+    rate: bool = False
 
     @classmethod
     def named(cls, text: str) -> "Statistic":
@@ -423,7 +427,7 @@ class Statistic:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is the mean, whose interval is symmetric."""
+        """Whether it is the mean."""
         return self.share is None
 
     @property
@@ -440,12 +444,18 @@ class Statistic:
             return "mean"
         return "median" if self.share == 0.5 else f"{100 * self.share:g} % quantile"
 
+    def of_metric(self, metric: str) -> "Statistic":
+        """Return what it is of a *metric*: the mean of some is a share."""
+        return replace(self, rate=self.is_mean and metric in RATES)
+
     def of(self, samples: Sequence[float], confidence: float) -> Interval:
         """Return the statistic of *samples* with its interval.
 
         Raises:
             ValueError: There is no sample.
         """
+        if self.rate and len(samples) > 1:
+            return share(samples, confidence)
         return mean(samples, confidence) if self.share is None else quantile(samples, self.share, confidence)
 
 

@@ -17,8 +17,10 @@ _COMPUTING = "runs whose nodes take time to compute (``[compute]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
-_ANSWERS = "elimination, fedelim, gosine, ucb, klucb, thompson, and learners of one's own with ``answers``"
-_STOPS = "elimination, fedelim, and learners of one's own with ``stopped``"
+_ANSWERS = (
+    "elimination, fedelim, gosine, halving, race, ucb, klucb, thompson, and learners of one's own with ``answers``"
+)
+_STOPS = "elimination, fedelim, halving, race, and learners of one's own with ``stopped``"
 
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(
@@ -70,11 +72,11 @@ METRICS: dict[str, MetricEntry] = {
     "arm_cost": MetricEntry("cost", "Costs of all chosen arms, not weighted.", f"{_CONTEXTS} with ``costs``"),
     "kept": MetricEntry(
         "events",
-        "Events of the log at which the learner chose the logged arm; where the log has propensities, those of them "
-        "that were kept.",
+        "Events of the log at which a learner, also a liar's, chose the logged arm; where the log has propensities, "
+        "those of them that were kept.",
         "logs that are replayed",
     ),
-    "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
+    "ctr": MetricEntry("", "Rewards divided by the events that were kept, of liars, too.", "logs that are replayed"),
     "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),
     "true_ctr": MetricEntry(
         "", "Mean of the true click probabilities of the choices.", "logs that netbandit generates itself"
@@ -176,6 +178,9 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),
     "replaced_arms": MetricEntry("arms", "Arms replaced by one that a neighbour recommended.", "gosine"),
+    "held_back": MetricEntry(
+        "observations", "Observations at the horizon that are not used because an earlier one has not come.", "race"
+    ),
     "selections": MetricEntry(
         "pulls", "Pulls that entered a mean: neither those of agents that wait nor later ones.", "fedelim"
     ),
@@ -509,6 +514,10 @@ HEADINGS: dict[str, tuple[str, str]] = {
 """The label and unit of each metric; others are labelled by their name and have no unit. Shares are in %."""
 
 
+RATES = frozenset({"wrong_any"})
+"""Metrics that are 1 or 0 by chance, so that their mean estimates a probability: its interval is that of a share."""
+
+
 AXIS_LABELS = {
     "regret": "regret of all agents (reward)",
     "regret_static": "regret against the best fixed arm (reward)",
@@ -552,9 +561,20 @@ def axis_label(metric: str) -> str:
     return f"{name} ({unit})" if unit and unit != name else name
 
 
+_TITLE_NAMES = {
+    "relative_ctr": "relative click-through rate",
+    "energy_j": "energy",
+    "bytes": "data sent",
+    "round_slots": "waiting per round",
+    "delay_slots": "delay of received items",
+    "lifetime_slots": "time until the first battery is empty",
+    "epsilon": "ε spent",
+}
+
+
 def title_name(metric: str) -> str:
     """Return the name of a metric in a title."""
-    return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
+    return _TITLE_NAMES.get(metric, metric.replace("_", " "))
 
 
 _HIGHEST = frozenset(

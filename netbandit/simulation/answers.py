@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import groupby
-from math import inf
+from math import inf, nan
 from operator import itemgetter
 
 import numpy as np
@@ -39,12 +39,14 @@ class Answers:
     Attributes:
         stopped: After how many slots each agent has answered for good, shape (M,); 0: it has not.
         samples: How many decisions it has made by then, shape (M,).
+        of_agents: Once there are metrics: fields of `netbandit.simulation.result.Nodes`.
     """
 
     def __init__(self, bandit: Bandit, honest: Mask, *, stops: bool) -> None:
         self._bandit, self.honest, self._stops = bandit, honest, stops
         self.stopped: Agents = np.zeros(len(honest), dtype=np.int64)
         self.samples: Agents = np.zeros(len(honest), dtype=np.int64)
+        self.of_agents: dict[str, NDArray[np.float64]] = {}
         self._knots: list[tuple[int, float]] = []
 
     @property
@@ -105,13 +107,17 @@ class Answers:
                 "stop_slot_mean": float(last.mean()) if judged.any() else None,
                 "samples": int(self.samples[honest].sum()),
             }
+            self.of_agents = {"answered": np.where(stopped, self.stopped, nan)}
         lost = self.loss(slot, answers)
         if lost is None:
             return found
-        wrong = ((lost > 0) | (answers < 0))[judged]
-        found |= {
-            "wrong": float(wrong.mean()) if len(wrong) else None,
+        are_wrong = (lost > 0) | (answers < 0)
+        self.of_agents["wrong"] = np.where(judged, are_wrong, nan)
+        wrong = are_wrong[judged]
+        found = {
             "wrong_any": int(wrong.any()),
+            **found,
+            "wrong": float(wrong.mean()) if len(wrong) else None,
             "simple_regret": float(lost[honest].mean()),
         }
         own = self._own_means(slot)

@@ -5,9 +5,11 @@ protocol.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.bandits.bandit import Bandit
@@ -75,6 +77,7 @@ class DriverResult:
             driver; infinities are allowed here.
         privacy: The account behind ``epsilon`` and ``delta``; None without privacy accounting.
         remarks: Notes needed to interpret the metrics, one line each.
+        of_agents: What is known of each agent: fields of `netbandit.simulation.result.Nodes`.
     """
 
     regret: float | None
@@ -82,6 +85,7 @@ class DriverResult:
     metrics: dict[str, Metric]
     privacy: PrivacySpent | None = None
     remarks: tuple[str, ...] = ()
+    of_agents: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 class Driver(ABC):

@@ -139,6 +139,9 @@ class Simulation:
         metrics |= _finite(figures_of(context.bandit, context.bandit.figures(), metrics))
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
         metrics["may_stall"] = int(in_vain and may_never_come(context))
+        of_agents = {name: array for model in models for name, array in model.of_agents().items()}
+        if scenario.run.until == "answered":
+            of_agents |= outcome.of_agents
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
         return RunResult(
@@ -161,7 +164,7 @@ class Simulation:
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point)),
             machine=machine_text(machine()),
-            nodes=nodes_of(topology, {name: array for model in models for name, array in model.of_agents().items()}),
+            nodes=nodes_of(topology, of_agents),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),

@@ -76,6 +76,7 @@ def test_listed_changes_begin_at_their_slots_however_many_and_however_late(horiz
     assert all("has no effect: the run ends before it" in text for _, text in found)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("how", ["plain", "compiled"])
 @pytest.mark.parametrize(("horizon", "slot"), [(2, 7), (3, 3), (2, 1)])
 @pytest.mark.parametrize(("learner", "protocol"), [("ucb", "silent"), ("thompson", "local"), ("dec-ucb", "consensus")])
@@ -198,6 +199,7 @@ kind = "silent"
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("bandit", "learner", "key"),
     [

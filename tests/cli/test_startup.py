@@ -46,6 +46,7 @@ main()
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("command", "spared"),
     [

@@ -110,6 +110,7 @@ CUTS: dict[str, Cut] = {
     **_cut("base alone fig3a fig3b fig3c fig3e links", "run.horizon=60", paper="rcl"),
     **_cut("base alone asks links told", "run.horizon=300", paper="gosine"),
     **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
+    **_cut("base latency graphs synthetic", "run.horizon=300", "run.replications=1", paper="fedelim"),
     # One agent decides in each slot, and deposits what it knows.
     "asynchronous": ["run.horizon=400", 'sweep.links.peer.latency=["0 slots", "30 slots"]'],
     **_cut("base frontier he he-bound", "run.horizon=400", paper="asynchronous"),

@@ -153,6 +153,7 @@ def test_every_category_has_its_label(count):
         assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
 
 
+@pytest.mark.ci
 def test_every_series_that_is_no_number_is_in_the_legend():
     runs = [made_up(parameters={"topology.family": f"family {place}"}) for place in range(30)]
     drawn = draw_regret(arranged(runs))

@@ -90,6 +90,7 @@ LAWS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("share", "count"), [(0.55, 20), (0.75, 20), (0.75, 40)])
 def test_some_pairs_that_do_not_differ_make_no_interval_wider_than_student_s(count, share):
@@ -104,6 +105,7 @@ def test_some_pairs_that_do_not_differ_make_no_interval_wider_than_student_s(cou
     assert abs(covered / 400 - 0.95) < 3 * math.sqrt(0.05 * 0.95 / 400)
 
 
+@pytest.mark.ci
 def test_a_ratio_of_pairs_that_mostly_are_equal_covers():
     """A fifth of 10 pairs differ: a t-test of them, as of a continuous ratio, covers in 79 %."""
     generator = np.random.default_rng(13)

@@ -79,6 +79,7 @@ CASES = {
 SOME_ARE_DOWN = ("outage", "agents fail", "batteries", "elimination, agents fail")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("idle", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_until_all_have_answered_is_one_of_that_horizon(case, idle):
@@ -181,6 +182,7 @@ def test_where_means_differ_local_answers_are_judged_by_ones_own():
     assert (metrics["wrong"], metrics["wrong_local"]) == (1 / 6, 0.0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson", "gosine", "elimination"])
 def test_answers_do_not_depend_on_the_order_of_arms(kind):
     """In the mean: rewards are drawn anew. No learner of regret stops, and all find the best of few arms."""
@@ -243,3 +245,12 @@ def test_wrong_returns_are_one_clear_line():
     )
     with pytest.raises(ReturnedError, match=r"Far.answers must return an arm from 0 to 1, or -1, for each of its 4 ag"):
         check(scenario.document()).points[0].simulation(0).run()
+
+
+def test_a_run_that_ends_with_the_answers_says_when_each_came_and_which_are_wrong():
+    run = found(*sure(2, 1, early="true"), "protocol.kind=silent")
+    assert run.nodes.answered.tolist() == [1, 60, 60, 60, 60, 60]
+    assert run.nodes.wrong.tolist() == [0, 1, 0, 1, 0, 1]
+    some = found(*sure(2, early="true"), "protocol.kind=silent", "run.horizon=30")
+    np.testing.assert_array_equal(some.nodes.wrong, [0] + 5 * [np.nan])
+    assert found(*sure(2), *HORIZON).nodes is None

@@ -80,6 +80,7 @@ def test_an_outage_that_comes_again_is_as_many_outages(what, kind):
     assert run(*protocol, f"faults.outages=[{listed[0]}]").fingerprint != once.fingerprint or "nodes" not in what
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("talk", TALKS)
 @pytest.mark.parametrize(
     ("everything", "named"),

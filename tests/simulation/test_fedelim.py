@@ -1,6 +1,7 @@
 """FedElim: facts that hold exactly, what is refused, and how often answers are wrong."""
 
 from math import log, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from netbandit.learners.fedelim import FedElim
 from netbandit.network.network import Network
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.execution import executed
+from netbandit.testing import scenes
 from netbandit.testing.properties import differences
 
 HETEROGENEOUS = "bandit={kind='gaussian', means=[[2.0, 0.0, 1.4], [0.0, 2.0, 1.4], [0.3, 0.0, 1.4]]}"
@@ -30,6 +32,7 @@ kind = "fedelim"
 [protocol]
 kind = "master-worker"
 """
+REWARDS = Path(scenes.__file__).with_name("rewards.csv")
 PROTOCOLS = ("master-worker", "sink", "gis", "flooding", "gossip", "relay")
 
 
@@ -104,6 +107,7 @@ SCHEDULES = {
 }
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_with_certain_rewards_arms_fall_in_the_steps_that_the_formulas_say(protocol, schedule, learners, tmp_path):
@@ -131,6 +135,7 @@ def test_with_certain_rewards_arms_fall_in_the_steps_that_the_formulas_say(proto
     assert [result[name] for name in answers] == [1, 0, 0, 0, 0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_without_latency_it_is_the_lock_step_of_the_paper(schedule, learners, tmp_path):
     keys = f"learner={{kind='fedelim', {schedule}}}"
@@ -163,6 +168,7 @@ def test_a_run_ends_with_the_last_answer_and_waits_are_no_selections(latency, tm
     assert found["selections"] == 3 * 2 * local
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_uplinks_are_the_numbers_that_agents_send_of_their_own(protocol, monkeypatch, learners, tmp_path):
     shared = []
@@ -188,6 +194,7 @@ def test_uplinks_are_the_numbers_that_agents_send_of_their_own(protocol, monkeyp
         ("protocol.kind=pooled", "protocol.kind: cannot be pooled with fedelim"),
         ("protocol.deadline=50 ms", "protocol.deadline: must be left out"),
         ("bandit={kind='gaussian', arms=3, drift=0.1}", "the means of its arms must stay as they are"),
+        (f"bandit={{kind='table', path='{REWARDS}'}}", 'bandit.rows: must be "drawn" or "laws" with fedelim'),
         ("bandit.arms_per_agent=1", "cannot be fedelim: every agent pulls every arm"),
         ("faults.nodes={up_for='1 s', down_for='1 s'}", "cannot be fedelim where agents go down"),
         ("energy={capacity='1 J', pull='1 mJ'}", "cannot be fedelim where agents go down"),
@@ -208,6 +215,7 @@ def test_a_period_is_of_no_use_with_doubling(tmp_path):
     assert "period" in str(study(tmp_path, "learner.period=3", text=SCENE).notes)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_all_executions_give_the_same_numbers(protocol, tmp_path):
     given = (
@@ -222,16 +230,16 @@ def test_all_executions_give_the_same_numbers(protocol, tmp_path):
     assert list(differences(plain, fast)) == []
 
 
-@pytest.mark.slow
-@pytest.mark.ci
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("runs", [pytest.param(2_000, marks=[pytest.mark.slow, pytest.mark.ci]), 10])
 @pytest.mark.parametrize("protocol", ["master-worker", "sink", "gis"])
-def test_the_best_arm_is_dropped_at_most_as_often_as_stated(protocol, learners, tmp_path):
-    """2,000 runs with two arms that can hardly be told apart; exact binomial test at 1 in 1,000."""
-    keys = ("bandit.means=[0.0, 0.05]", "learner.confidence=0.3", "learner.communicate=every", "run.horizon=300")
+def test_the_best_arm_is_dropped_at_most_as_often_as_stated(protocol, runs, learners, tmp_path):
+    """Two arms that can hardly be told apart; exact binomial test at 1 in 1,000."""
+    keys = ("bandit.means=[0.0, 0.05]", "learner.confidence=0.3", "learner.communicate=every", "run.horizon=150")
     point = study(tmp_path, *keys, "topology.agents=2", f"protocol.kind={protocol}", text=SCENE).points[0]
     dropped = 0
-    for replication in range(2_000):
+    for replication in range(runs):
         learners.clear()
         point.simulation(replication).run()
         dropped += not (learners[0].global_arms[:, 1].all() and learners[0].local_arms[:, 1].all())
-    assert binomtest(dropped, 2_000, 0.3, alternative="greater").pvalue > 1e-3
+    assert binomtest(dropped, runs, 0.3, alternative="greater").pvalue > 1e-3

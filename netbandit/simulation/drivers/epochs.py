@@ -136,7 +136,8 @@ class Epochs(Driver):
             self._waits.now or self._learning.lacking or self.aggregation.contributions.any()
         )
         remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []), *self._learning.remarks())
-        return DriverResult(regret, {"regret": curve, **self._answers.curves(horizon)}, metrics, spent, remarks)
+        curves = {"regret": curve, **self._answers.curves(horizon)}
+        return DriverResult(regret, curves, metrics, spent, remarks, self._answers.of_agents)
 
     def answered(self) -> int:
         """See `Driver.answered`."""

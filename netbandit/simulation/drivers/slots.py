@@ -103,6 +103,7 @@ class Slots(Driver):
                 in_turn=strategy.in_turn,
                 log=strategy.log,
                 isolated=strategy.isolated,
+                causal=strategy.causal,
                 deposits=strategy.uploads,
                 eigenvalue=strategy.eigenvalue,
                 matrix=strategy.matrix,
@@ -193,7 +194,9 @@ class Slots(Driver):
         known = self.world.knows_best
         curves = {"regret" if known else "reward": Curve(account.knots, values)}
         curves |= self._answers.curves(self._clock.horizon)
-        return DriverResult(float(values[-1]) if known else None, curves, metrics, spent, remarks)
+        return DriverResult(
+            float(values[-1]) if known else None, curves, metrics, spent, remarks, self._answers.of_agents
+        )
 
     def _counted(self) -> dict[str, Metric]:
         """Return the number of decisions, and of turns missed by agents that were down."""

@@ -94,6 +94,10 @@ class CommunicationStrategy:
         self.catch_up: Callable[[NDArray[np.int64]], None] = lambda agents: None
         self.new_observations: Callable[[NDArray[np.int64]], list[NDArray[np.float64]]] | None = None
 
+    def causal(self) -> bool:
+        """Return whether no broadcast reaches an agent before what its sender knew: see `World`."""
+        return True
+
     def open(self, learners: Learners) -> None:
         """Attach the started learners, before the first slot."""
         self.learners = learners

@@ -188,6 +188,7 @@ def test_what_leaks_is_found_whoever_leaks_it_and_when(tmp_path, learner, overri
     assert "as chosen by 75 runs of each world that the test leaves out" in done.stdout
 
 
+@pytest.mark.ci
 def test_what_is_chosen_is_chosen_by_runs_that_the_test_leaves_out(tmp_path, monkeypatch):
     """No draw of noise serves both, and all samples are used."""
     drawn = []
@@ -208,6 +209,7 @@ def test_what_is_chosen_is_chosen_by_runs_that_the_test_leaves_out(tmp_path, mon
     assert not set(chosen) & set(tested)
 
 
+@pytest.mark.ci
 def test_who_does_not_take_part_is_not_watched(tmp_path):
     """What an agent does not upload is no release, though the learner has it ready."""
     runs = mechanism(tmp_path, SCENARIO, "learner.participation=0.25", "run.horizon=1000")

@@ -189,12 +189,13 @@ def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """
     wrong = troubles([run for each in found for run in _runs(each)])
     own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY, _unasked(each))]
+    asked = [name for name in ("wrong_any", "stop_slot", "samples") if name in own]
     # Regrets cannot be compared if privacy differs and no column shows it.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     order = dict.fromkeys(
         (
-            *(first, *wrong, "unserved", *spent, PRICED, "recovery_slots"),
+            *(first, *wrong, *asked, "unserved", *spent, PRICED, "recovery_slots"),
             *(*FIRST_METRICS[1:3], *own, *FIRST_METRICS[3:], *_SAID_ALREADY),
         )
     )

@@ -7,7 +7,6 @@ protocol.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +16,12 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.conditions.condition import Model
 from netbandit.conditions.feedback_plan import FeedbackPlan
 from netbandit.conditions.lies_plan import LiesPlan
+from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.parts.component import CommunicationPattern
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import RunSettings
@@ -96,11 +95,8 @@ class Driver(ABC):
         context: The replication.
 
     Attributes:
-        pattern: The communication pattern, which the protocol must offer; None if it depends on the learner.
         over: Succeeds once all agents that are up have answered for good, if a run until then knows it at once.
     """
-
-    pattern: ClassVar[CommunicationPattern | None] = None
 
     def __init__(self, context: ReplicationContext) -> None:
         self.context = context
@@ -138,3 +134,19 @@ class Driver(ABC):
     @abstractmethod
     def finish(self) -> DriverResult:
         """Compute the result, after the last event."""
+
+
+def concludes_per_agent(
+    learner: AnyLearner, protocol: NetworkProtocol, *, fail: bool, forget: bool, lack: bool = False
+) -> bool:
+    """Return whether each agent concludes rounds for itself.
+
+    Args:
+        learner: The learner.
+        protocol: The protocol.
+        fail: Whether agents may go down.
+        forget: Whether they lose their memory then.
+        lack: Whether they may go on without some rewards of a phase.
+    """
+    differs = protocol.differs or forget or lack or (fail and protocol.ends_without)
+    return differs and isinstance(learner, DifferingSets)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit, Outline
 from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
+from netbandit.learners.gathering import GatherLearner
 from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
-from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
 from netbandit.parts.component import Part

@@ -45,6 +45,7 @@ CUTS: dict[str, Cut] = {
     ),
     "continents": ["run.horizon=10_000", 'sweep.run.slot=["100 ms", "3 ms", "100 us"]'],
     "emulate": [],
+    "identify": ["run.replications=1"],
     "prompts": [_SIXTY, "run.replications=1", "sweep.bandit.made.spread=[0.0, 2.0]"],
     "routing": [_SIXTY, "run.replications=1", "sweep.bandit.cost_weight=[0.0, 0.5]"],
     "cost_vs_diameter": ["run.horizon=10_000", "sweep.topology.agents=[10, 40]"],

@@ -9,7 +9,7 @@ from helpers.scenes import study
 
 from netbandit.bandits.linear import Linear
 from netbandit.conditions.feedback import Feedback
-from netbandit.conditions.feedback_queue import FeedbackQueue
+from netbandit.conditions.feedback_queue import _COUNT, FeedbackQueue
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.otflinucb import OtfLinUcb
 from netbandit.network.draws import Draws
@@ -445,7 +445,7 @@ def test_outstanding_pulls_follow_little_s_law(tmp_path):
     note = FeedbackQueue.note
 
     def noted(self, chosen):
-        outstanding.append(self._count.copy())
+        outstanding.append(self._agent[:, _COUNT].copy())
         note(self, chosen)
 
     with pytest.MonkeyPatch.context() as patch, executed("plain"):

@@ -44,8 +44,6 @@ class Epochs(Driver):
         context: The replication context, with a finite bandit, an epoch learner and a round-based protocol.
     """
 
-    pattern = "round"
-
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)
         bandit, network, clock = context.bandit, context.network, context.clock

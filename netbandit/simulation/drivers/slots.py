@@ -14,7 +14,7 @@ from simpy import Event
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.compilation.array_functions import StepError
 from netbandit.conditions.turns import turns_of
-from netbandit.learners.linear import in_slots
+from netbandit.learners.gathering import in_slots
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World

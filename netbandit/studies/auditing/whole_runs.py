@@ -17,8 +17,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.learners.gathering import GatherLearner, in_slots
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.learners.slots import Learner
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError

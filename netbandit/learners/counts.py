@@ -429,7 +429,8 @@ class CountingLearner(StepLearner):
             kept = self._drawn(agents, sources, sent_slots) < self._probabilities[agents]
             agents, payloads, sent_slots = agents[kept], payloads[kept], sent_slots[kept]
         if self.use_after == 1:
-            self._count(self.known.pulls, self.known.sums, agents, payloads)
+            # A column of an array would be one more type to compile for.
+            self._count(self.known.pulls, self.known.sums, np.ascontiguousarray(agents), payloads)
             return
         due = sent_slots + self.use_after
         for time in np.unique(due).tolist():

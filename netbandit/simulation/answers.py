@@ -167,7 +167,7 @@ class PhaseAnswers(Answers):
         """Put together the last answers, and the curve."""
         self.note(0, self.of_all)
         for slots, some in groupby(sorted(self._events, key=itemgetter(0)), itemgetter(0)):
-            self.note(slots - 1, self.of_all)  # a step
+            self._knots.append((slots - 1, self._knots[-1][1]))  # a step
             for _, agent, arm, local in some:
                 self.of_all[agent], self.local[agent] = arm, local
             self.note(slots, self.of_all)

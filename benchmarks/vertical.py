@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.bandits.vertical_context import VerticalContextBandit
-from netbandit.learners.linear import GatherLearner
+from netbandit.learners.gathering import GatherLearner
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.streams import Streams
 

@@ -50,6 +50,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Most of what tests make stays to the end of a test, and what collecting them makes, to the end of all.
+gc.set_threshold(100_000, 20, 20)
+
 # How far a sweep is, and that it is long, would be told on a busy machine where tests expect nothing.
 progress.LINE_EVERY = progress.LONG = 1e6
 
@@ -107,9 +110,8 @@ def rewrite_assertions(places):
 
 
 def pytest_collection_finish():
-    """Look for garbage seldom, and no more among what has been collected, which stays to the end."""
+    """Look for garbage no more among what has been collected, which stays to the end."""
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)

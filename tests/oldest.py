@@ -13,8 +13,8 @@ def oldest():
     return [text.replace(">=", "==") for text in stated if not re.match(r"netbandit\b", text)]
 
 
-OTHERS = ("browser", "dev", "docs", "test")
-"""Extras whose tools only developers use: they are the newest in any case."""
+OTHERS = ("browser", "dev", "docs", "examples", "test")
+"""Extras of which the package imports nothing: they are the newest in any case."""
 
 if __name__ == "__main__":
     print(*oldest(), sep="\n")

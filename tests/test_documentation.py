@@ -32,7 +32,7 @@ def blocks(page):
 def folder(tmp_path_factory):
     """Return a folder like the project's."""
     folder = tmp_path_factory.mktemp("documentation")
-    for name in ("scenarios", "topologies"):
+    for name in ("examples", "scenarios", "topologies"):
         shutil.copytree(ROOT / name, folder / name)
     known_datasets.write(folder)
     return folder
@@ -43,7 +43,7 @@ def quick(page):
     return page.name not in ("first_study.md", "install.md", "tour.md")
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.ci
 @pytest.mark.parametrize("page", [page for page in PAGES if quick(page)], ids=lambda page: page.stem)
 def test_everything_on_the_page_runs(page, folder, fresh):
     for language, text in blocks(page):

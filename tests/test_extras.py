@@ -33,6 +33,7 @@ def imported(tree):
             yield from imported(node)
 
 
+@pytest.mark.ci
 def test_each_library_of_an_extra_is_imported_by_the_module_of_the_extra_alone():
     extra_of = {name: extra for extra, names in PACKAGES.items() for name in names} | {"PIL": "plots"}
     found = {
@@ -47,7 +48,7 @@ def test_each_library_of_an_extra_is_imported_by_the_module_of_the_extra_alone()
 
 def test_all_extras_are_in_all_and_in_test():
     extras = PROJECT["optional-dependencies"]
-    assert sorted(extras) == sorted({*PACKAGES, "all", "test", "browser", "docs", "dev"})
+    assert sorted(extras) == sorted({*PACKAGES, "all", "test", "browser", "docs", "dev", "examples"})
     assert extras["all"] == [f"netbandit[{','.join(sorted(PACKAGES))}]"]
     assert "netbandit[all]" in extras["test"]
     core = {re.split(r"[^\w-]", text)[0].replace("-", "_") for text in PROJECT["dependencies"]}
@@ -138,6 +139,7 @@ for use in (len, list, lambda it: it["metric"], lambda it: it.groupby("metric"),
 """
 
 
+@pytest.mark.ci
 def test_results_without_pandas_are_stored_and_say_so_when_they_are_used_as_a_table(tmp_path, fresh):
     sweep.run(fake_study(3, 4), tmp_path)
     done = fresh(["-c", USED], tmp_path)

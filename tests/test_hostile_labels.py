@@ -44,6 +44,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.ci
 def test_labels_are_text_wherever_they_go(place):
     for command in (
         ["run", "labels.toml"],

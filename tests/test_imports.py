@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.ci
 def test_floors_and_ideas_import_only_what_they_may(tmp_path):
     """The contracts are in pyproject.toml; the output names the import that breaks one."""
     script = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(cache_dir=sys.argv[1]))"
@@ -20,6 +21,7 @@ def test_floors_and_ideas_import_only_what_they_may(tmp_path):
     assert " 0 broken" in done.stdout
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("arguments", [["-m", "netbandit", "--help"], ["-c", "import netbandit"]])
 def test_the_start_takes_less_than_half_a_second(arguments):
     """Of processor time, in the best of a few tries: what else the machine does is not the package's."""

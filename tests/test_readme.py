@@ -57,6 +57,7 @@ def test_a_learner_that_shares_takes_at_most_twenty_five_lines():
     assert len([line for line in NAMED["neighbours.py"].splitlines()[1:] if line.strip()]) <= 25
 
 
+@pytest.mark.ci
 def test_every_command_and_piece_of_code_runs(folder, fresh):
     for command in COMMANDS:
         done = fresh(["-m", "netbandit", *shlex.split(command)[1:]], folder)

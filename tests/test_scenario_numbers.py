@@ -12,8 +12,9 @@ PINNED = pinned()
 _QUIET = (
     "asynchronous/latency-alone asynchronous/li-alone asynchronous/li-everything byzantine/linear byzantine/mitra "
     "byzantine/swarm-alone byzantine/vial-alone changing/carried-references changing/fwa-alone coop/five-references "
-    "dpmab/budget-alone coop/twenty-references feducb/fig1b-alone feducb/private-alone fwa/alone gosine/alone "
-    "rcl/alone delay/base delay/counts delay/queues delay/silence delay/which"
+    "contexts/base contexts/digits-alone dpmab/budget-alone coop/twenty-references feducb/fig1b-alone "
+    "feducb/private-alone fwa/alone gosine/alone rcl/alone delay/base delay/counts delay/queues delay/silence "
+    "delay/which"
 )
 SILENT = {"late_rewards", *(f"papers/{name}" for name in _QUIET.split())}
 """Where nobody is to talk, or all is known to all without a message."""
@@ -33,9 +34,9 @@ def same(before, now, name, metric):
 
 
 IN_SUITE = (
-    "abilene battery continents deadline drift loss lora meet outage random ring stragglers vertical "
+    "abilene continents deadline lora meet outage random ring stragglers vertical "
     "papers/byzantine/mitra papers/changing/petersen papers/coop/base papers/decucb/six papers/dpmab/fig11-case6 "
-    "papers/feducb/neighbours papers/fwa/base papers/gosine/base papers/rcl/base papers/unreliable/deadline"
+    "papers/gosine/base papers/rcl/base papers/unreliable/deadline"
 )
 """What takes less than a second event by event, and little of it twice."""
 

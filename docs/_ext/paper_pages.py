@@ -26,8 +26,8 @@ NOT_RUN = "not recorded"
 
 ORDER = (
     *("dpmab", "feducb", "pfcb", "vertical"),
-    *("coop", "dducb", "decucb", "rcl", "gosine", "fwa"),
-    *("asynchronous", "unreliable", "delay", "byzantine", "changing"),
+    *("coop", "dducb", "decucb", "rcl", "gosine", "fwa", "fedelim"),
+    *("asynchronous", "unreliable", "delay", "byzantine", "changing", "contexts"),
 )
 """The papers in the order in which readers ask for them."""
 

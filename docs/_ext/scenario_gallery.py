@@ -51,6 +51,7 @@ TOLD_BY = {
     "liars": "parameter",
     "prompts": "parameter",
     "routing": "parameter",
+    "identify": "parameter",
 }
 """The most telling picture of a scenario, where that is another than of most."""
 WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
@@ -63,6 +64,7 @@ GROUPS = {
     "Failures": "loss bursts outage churn deadline",
     "Networks that change": "meet walk orbit lora lorawan battery",
     "Liars": "liars",
+    "Answers": "identify",
     "Budget and privacy": "budget equal_cost feducb_private",
     "Contexts of your own": "prompts routing",
     "Learners": "baselines late_rewards drift feducb feducb_delay asynchronous",

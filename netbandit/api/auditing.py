@@ -39,7 +39,7 @@ def audit(
         latter is larger.
 
     Raises:
-        ScenarioError: The scenario has mistakes, or nothing in it leaves an agent.
+        ScenarioError: The scenario has mistakes, nothing in it leaves an agent, or no privacy is stated for what does.
         ValueError: Too few samples, or a confidence that cannot be.
     """
     found: list[Mechanism]

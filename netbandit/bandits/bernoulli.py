@@ -14,6 +14,10 @@ Mean = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
 Means = Annotated[
     Literal["uniform"] | list[Mean], means_key(Mean, 'must be "uniform" or a list of numbers from 0 to 1')
 ]
+MeansByAgent = Annotated[
+    Literal["uniform"] | list[Mean] | list[list[Mean]],
+    means_key(Mean, 'must be "uniform" or a list of numbers from 0 to 1, or one for each agent', by_agent=True),
+]
 
 
 class Bernoulli(VariedArms, FiniteBandit):
@@ -25,8 +29,8 @@ class Bernoulli(VariedArms, FiniteBandit):
 
     arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
     """The number K of arms; may be left out where *means* is a list."""
-    means: Means = "uniform"
-    """Either ``"uniform"``: drawn from U[0, 1]; or the mean of each arm."""
+    means: MeansByAgent = "uniform"
+    """``"uniform"``: drawn from U[0, 1]; the mean of each arm; or a list of these for each agent."""
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     heterogeneity: float = Field(default=0.0, ge=0, le=1)
@@ -37,7 +41,7 @@ class Bernoulli(VariedArms, FiniteBandit):
 
     def check(self) -> Checks:
         """Yield a missing number of arms, or one that is not that of the means, and *averaged* without differences."""
-        if self.averaged and self.heterogeneity == 0:
+        if self.averaged and self.heterogeneity == 0 and self._rows is None:
             yield Note("averaged", "has no effect: with heterogeneity = 0 all agents have the same means")
         yield from self.check_arms()
         yield from self.check_changes()
@@ -54,14 +58,8 @@ class Bernoulli(VariedArms, FiniteBandit):
         do not depend on the heterogeneity.
         """
         common = self.common_means(generator)
-        shifts = None
-        if self.heterogeneity == 0:
-            self.settle(common, agents)
-        else:
-            spread = self.heterogeneity
-            shifts = generator("bandit.heterogeneity", 0).uniform(-spread, spread, size=(agents, common.size))
-            differing = np.clip(common + shifts, 0.0, 1.0)
-            self.settle(column_means(differing) if self.averaged else differing, agents)
+        means, shifts = self.means_by_agent(common, agents, generator)
+        self.settle(column_means(means) if self.averaged and shifts is not None else means, agents)
         self.vary(common, shifts, generator)
 
     def settle(self, means: NDArray[np.float64], agents: int) -> None:

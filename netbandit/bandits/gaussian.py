@@ -11,7 +11,10 @@ from netbandit.bandits.varied import MOST_ARMS, VariedArms, means_key
 from netbandit.parts.component import Checks, Mistake
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Means = Annotated[Literal["uniform"] | list[Number], means_key(Number, 'must be "uniform" or a list of numbers')]
+Means = Annotated[
+    Literal["uniform"] | list[Number] | list[list[Number]],
+    means_key(Number, 'must be "uniform" or a list of numbers, or one for each agent', by_agent=True),
+]
 
 
 class Gaussian(VariedArms, FiniteBandit):
@@ -24,7 +27,7 @@ class Gaussian(VariedArms, FiniteBandit):
     arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
     """The number K of arms; may be left out where *means* is a list."""
     means: Means = "uniform"
-    """Either ``"uniform"``: drawn from U[0, 1]; or the mean of each arm, any numbers."""
+    """``"uniform"``: drawn from U[0, 1]; the mean of each arm, any numbers; or a list of these for each agent."""
     sigma: float | list[float] = 1.0
     """Standard deviation of a reward, or one for each arm; learners are given the largest."""
     heterogeneity: float = Field(default=0.0, ge=0)
@@ -44,11 +47,8 @@ class Gaussian(VariedArms, FiniteBandit):
     def start(self, agents: int, generator: GeneratorOf) -> None:
         """Draw the common means, and around them those of each agent; streams as for `bernoulli`."""
         common = self.common_means(generator)
-        shifts = None
-        if self.heterogeneity:
-            spread = self.heterogeneity
-            shifts = generator("bandit.heterogeneity", 0).uniform(-spread, spread, size=(agents, common.size))
-        self.settle(common if shifts is None else common + shifts, agents)
+        means, shifts = self.means_by_agent(common, agents, generator)
+        self.settle(means, agents)
         self.vary(common, shifts, generator)
         self.sigmas = np.broadcast_to(np.array(self.sigma, dtype=np.float64), common.shape)
 

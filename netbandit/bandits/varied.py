@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline
+from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline, column_means
 from netbandit.parts.component import Checks, Mistake, Note, Others, Part, state
 from netbandit.parts.settings import Settings
 from netbandit.util.memory import exceeded, shown
@@ -29,14 +29,18 @@ _FEW = 50
 _TRIES = 1_000
 
 
-def means_key(mean: Any, allowed: str) -> WrapValidator:
-    """Return the validator of a key ``means``: ``"uniform"``, or a list of *mean*; *allowed* says so in words."""
+def means_key(mean: Any, allowed: str, *, by_agent: bool = False) -> WrapValidator:
+    """Return the validator of a key ``means``: ``"uniform"``, or a list of *mean*; *allowed* says so in words.
+
+    *by_agent*: it may also be a list of such lists, one for each agent.
+    """
     listed: TypeAdapter[list[float]] = TypeAdapter(Annotated[list[mean], Field(min_length=1)])
+    rows: TypeAdapter[list[list[float]]] = TypeAdapter(list[Annotated[list[mean], Field(min_length=1)]])
 
     def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         # A union reports a mistake once for each alternative; the user made it once, and in one element.
         if isinstance(value, list):
-            return listed.validate_python(value)
+            return (rows if by_agent and value and isinstance(value[0], list) else listed).validate_python(value)
         if value == "uniform":
             return handler(value)
         raise PydanticCustomError("means", allowed)
@@ -90,7 +94,14 @@ class VariedArms(Part):
     @property
     def listed_arms(self) -> int | None:
         """The number K of arms, as far as it is known."""
-        return self.arms if self.means == "uniform" else len(self.means)
+        if self.means == "uniform":
+            return self.arms
+        return len(self.means if self._rows is None else self.means[0])
+
+    @property
+    def _rows(self) -> list[list[float]] | None:
+        """The listed means of each agent; None: they are not listed by agent."""
+        return self.means if isinstance(self.means[0], list) else None
 
     def check_arms(self) -> Checks:
         """Yield a number of arms that is missing or not that of the means, and wrong arms of agents."""
@@ -100,6 +111,10 @@ class VariedArms(Part):
         elif self.arms is not None and arms != self.arms:
             text = f"is {self.arms}, but means lists {arms}: they must be the same, or leave arms out"
             yield Mistake("arms", text)
+        for agent, row in enumerate(self._rows or []):
+            if len(row) != arms:
+                text = f"lists {pluralize(len(row), 'mean')}, but there are {arms} arms in the row of agent 0"
+                yield Mistake(("means", agent), text)
         if self.arms_per_agent is not None and self.arm_sets is not None:
             yield Mistake("arm_sets", "excludes arms_per_agent: sets are either given or drawn")
         if arms is None:
@@ -130,6 +145,9 @@ class VariedArms(Part):
     def check_with(self, others: Others) -> Checks:
         """Yield what does not go with the number of agents and the horizon."""
         arms = self.listed_arms
+        if self._rows is not None and len(self._rows) != others.agents:
+            text = f"lists the means of {pluralize(len(self._rows), 'agent')}, but there are {others.agents} agents"
+            yield Mistake("means", f"{text}: a list of numbers, one for each arm, is for all")
         if self.arm_sets is not None and len(self.arm_sets) != others.agents:
             yield Mistake("arm_sets", f"lists {len(self.arm_sets)} sets, but there are {others.agents} agents")
         if self.arms_per_agent is not None and arms is not None and self.arms_per_agent * others.agents < arms:
@@ -165,16 +183,39 @@ class VariedArms(Part):
     def outline(self) -> Outline:
         """Return the number of arms, and whether one can be worse than another."""
         arms = self.listed_arms
-        alike = self.means != "uniform" and len(set(self.means)) == 1 and not getattr(self, "heterogeneity", 0)
+        common = [] if self.means == "uniform" else self._listed().tolist()
+        alike = len(set(common)) == 1 and not getattr(self, "heterogeneity", 0)
         return Outline(arms=arms, has_gap=arms != 1 and not alike)
 
     def common_means(self, generator: GeneratorOf) -> NDArray[np.float64]:
-        """Return the means that are listed, or draw them from U[0, 1] (stream ``bandit.means``), shape (K,)."""
+        """Return the means that are listed, or draw them from U[0, 1] (stream ``bandit.means``), shape (K,).
+
+        Of means listed by agent, their mean over agents.
+        """
         if self.means != "uniform":
-            return np.array(self.means, dtype=np.float64)
+            return self._listed()
         if self.arms is None:
             raise ValueError("the number of arms must be given")
         return generator("bandit.means", 0).random(self.arms)
+
+    def _listed(self) -> NDArray[np.float64]:
+        given = np.array(self.means, dtype=np.float64)
+        return given if given.ndim == 1 else column_means(given)
+
+    def means_by_agent(
+        self, common: NDArray[np.float64], agents: int, generator: GeneratorOf
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the means of agents, and what they differ by from the *common* ones, shape (M, K); None: by nothing.
+
+        These are the listed means, with a shift from U(-h, h) (stream ``bandit.heterogeneity``, row i for agent i).
+        """
+        listed = common if self._rows is None else np.array(self._rows, dtype=np.float64)
+        spread: float = getattr(self, "heterogeneity", 0.0)
+        if not spread:
+            return listed, None if self._rows is None else listed - common
+        shifts = generator("bandit.heterogeneity", 0).uniform(-spread, spread, size=(agents, common.size))
+        differing = np.clip(listed + shifts, *self.bounds)
+        return differing, shifts if self._rows is None else shifts + (listed - common)
 
     def vary(self, common: NDArray[np.float64], shifts: NDArray[np.float64] | None, generator: GeneratorOf) -> None:
         """Draw how the means go on, and who has which arms.

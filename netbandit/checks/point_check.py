@@ -12,14 +12,14 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.conditions import activity, contacts, links
+from netbandit.conditions import activity, answering, contacts, links
 from netbandit.conditions.adversary import Adversary
 from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
 from netbandit.conditions.graph import topology_streams
 from netbandit.conditions.latencies import peer_latencies, slowest_hop, uplink_latencies
+from netbandit.learners.gathering import in_slots
 from netbandit.learners.learner import AnyLearner
-from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
@@ -49,8 +49,8 @@ from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.sweep import Combination
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import valid_tables, validate
+from netbandit.simulation.driver import concludes_per_agent
 from netbandit.simulation.drivers.choice import pattern_of
-from netbandit.simulation.drivers.round_aggregation import concludes_per_agent
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
 from netbandit.user_code.errors import ReturnedError, is_ours
@@ -59,7 +59,7 @@ from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 from netbandit.util.wording import one_of, show
 
-TABLES = (activity, links, contacts)
+TABLES = (activity, answering, links, contacts)
 """The checks of tables that every scenario has, each as `netbandit.conditions.facts` says; conditions answer, too."""
 
 

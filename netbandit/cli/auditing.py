@@ -2,11 +2,12 @@
 
 import json
 import sys
+from itertools import count
 from pathlib import Path
 
 import click
 
-from netbandit.cli.common import FiniteRange, checked, plain_errors, set_option
+from netbandit.cli.common import FiniteRange, checked, plain_errors, set_option, working
 from netbandit.cli.exit_codes import FAILURE
 
 
@@ -71,14 +72,14 @@ def audit(
             require("plots", "--plot")
         named = [name for name in mechanisms if name not in files]
         chosen = [*shipped(named)] if named or not files else []
-        if files:
-            from netbandit.studies.auditing.whole_runs import whole_runs
+        points = [point for study in checked(files, changes) for point in study.points]
+        with working("auditing") as report:
+            if points:
+                from netbandit.studies.auditing.whole_runs import RUNS, whole_runs
 
-            chosen += [whole_runs(point) for study in checked(files, changes) for point in study.points]
-        audits = []
-        for one in chosen:
-            click.echo(f"{one.name}: auditing, which takes from a second to some minutes", err=True)
-            audits.append(audit_mechanism(one, samples=samples, confidence=confidence, seed=seed))
+                ended, total = count(1), 2 * len(points) * (samples or RUNS)
+                chosen += [whole_runs(point, lambda: report(min(next(ended), total), total)) for point in points]
+            audits = [audit_mechanism(one, samples=samples, confidence=confidence, seed=seed) for one in chosen]
         if picture is not None:
             from netbandit.studies.auditing.picture import save_picture
 

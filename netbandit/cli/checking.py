@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import checked, plain_errors, set_option, valid_and_mistakes
+from netbandit.cli.common import checked, plain_errors, set_option, valid_and_mistakes, working
 from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.util.text import one_line, pluralize
 
@@ -122,7 +122,7 @@ def _compile(files: Sequence[str]) -> None:
         studies = checked(files, [])
     points = [point for study in studies for point in study.points]
     points = points if files else [scene.point for scene in scenes_of_learners()]
-    with executed("compiled"), event.install_recorder("numba:compile") as recorder:
+    with working("compiling"), executed("compiled"), event.install_recorder("numba:compile") as recorder:
         found = estimate(points, most=len(points))
     for line in found.failed:
         click.echo(line, err=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic
     from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.study_result import StudyResult
+    from netbandit.running.progress import ProgressReport
     from netbandit.running.sweeps import FailedRun
     from netbandit.simulation.replication import RunnablePoint
 
@@ -107,7 +108,8 @@ def plain_errors() -> Iterator[None]:
 def results_of(folder: "ResultsFolder", details: bool = True) -> "StudyResult":
     """Return the results in *folder*; a problem with it is reported as a mistake of the user."""
     try:
-        found = folder.finished_study(details)
+        with working(f"reading {folder.path}"):
+            found = folder.finished_study(details)
     except (FileNotFoundError, ValueError) as error:
         fail(error)
     if found.damaged:
@@ -184,6 +186,13 @@ def console_on_stderr() -> "Console":
     return Console(stderr=True)
 
 
+def working(doing: str) -> "ProgressReport":
+    """Return a context for what may take long, which shows so; it may be called with how far it is."""
+    from netbandit.running.progress import ProgressReport
+
+    return ProgressReport(console_on_stderr, doing)
+
+
 def valid_and_mistakes(
     files: Sequence[str], overrides: Sequence[str], *, own_code: bool = True
 ) -> "tuple[list[tuple[str, RunPlan]], list[str]]":
@@ -205,7 +214,7 @@ def valid_and_mistakes(
     cut = next((change for change in overrides if change[-1:].isdigit()), "")
     for file in files:
         try:
-            with reading(console_on_stderr) as watch, with_own_code(own_code):
+            with reading(console_on_stderr, f"checking {file}") as watch, with_own_code(own_code):
                 studies.append((file, check_scenario(load(file, overrides), watch, own_code=own_code)))
         except ScenarioError as error:
             lines += error.lines
@@ -232,7 +241,8 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, tra
     from netbandit.util.process import cores
 
     usable = cores()
-    found = estimate(points, trace=trace)
+    with working("trying short runs"):
+        found = estimate(points, trace=trace)
     lines = [*found.lines(jobs or usable), *filter(None, [learnt(found, folder)])]
     others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
     if others > _LOAD * usable:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from netbandit.cli.common import folder_argument, plain_errors, report_missing
+from netbandit.cli.common import folder_argument, plain_errors, report_missing, working
 from netbandit.cli.exit_codes import fail
 from netbandit.util.text import pluralize
 
@@ -34,7 +34,8 @@ def merge(folders: tuple[Path, ...], out: Path | None) -> None:
     others = folders if out is not None else folders[1:]
     with plain_errors():
         try:
-            study, copied, damaged = put_together(target, others)
+            with working("merging"):
+                study, copied, damaged = put_together(target, others)
         except MergeError as error:
             fail(error)
     for line in damaged:
@@ -61,7 +62,8 @@ def clean(folder: Path, yes: bool) -> None:
 
     with plain_errors():
         try:
-            found = leftovers(folder)
+            with working(f"reading {folder}"):
+                found = leftovers(folder)
         except (FileNotFoundError, ValueError) as error:
             fail(error)
         unfinished = ResultsFolder(folder).tidy()

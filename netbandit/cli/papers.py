@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netbandit.cli.commands import ManyOptions
-from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
+from netbandit.cli.common import MOST_JOBS, console_on_stderr, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.util.text import pluralize
 
@@ -171,7 +171,7 @@ def _reproduce(
                 replications=replications,
                 looks=UNTIL_DECIDED if until_decided else (1,),
                 jobs=jobs,
-                reporting=lambda: ProgressReport(Console(stderr=True)),
+                reporting=lambda: ProgressReport(console_on_stderr),
                 tell=lambda text: print_line(console, text),
                 verbose=verbose,
                 ended=None if recording is None else recording.ended(part),

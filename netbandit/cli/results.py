@@ -14,6 +14,7 @@ from netbandit.cli.common import (
     several_values_of,
     statistic_option,
     values_of,
+    working,
 )
 from netbandit.cli.exit_codes import fail
 from netbandit.results.picture_names import PICTURE_NAMES
@@ -102,11 +103,13 @@ def plot(
     _tell_of_traces(folder, study)
     with plain_errors(), storage(folder):
         try:
-            if asks:
-                files = plots.plot_against(opened, asked, formats or None, study=study)
-            else:
-                files = plots.plot_folder(
-                    opened, kinds=formats or None, every=every, study=study, statistic=statistic, bands=kind
+            with working("drawing pictures"):
+                files = (
+                    plots.plot_against(opened, asked, formats or None, study=study)
+                    if asks
+                    else plots.plot_folder(
+                        opened, kinds=formats or None, every=every, study=study, statistic=statistic, bands=kind
+                    )
                 )
         except plots.UnknownNameError as error:
             fail(error)
@@ -155,7 +158,8 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     given = values_of(against, "what to compare with") or None
     chosen = metrics or (main_metric([run_values(point) for point in study.points]),)
     try:
-        found = corrected_together([comparison(table, metric, given, statistic=statistic) for metric in chosen])
+        with working("comparing"):
+            found = corrected_together([comparison(table, metric, given, statistic=statistic) for metric in chosen])
         if as_object:
             whole = {"scenario": study.name, "comparisons": [as_json(each) for each in found]}
             click.echo(json.dumps(whole, indent=2, allow_nan=False))
@@ -185,7 +189,9 @@ def report(folder: Path) -> None:
     study = results_of(ResultsFolder(folder))
     _tell_of_traces(folder, study)
     with plain_errors():
-        click.echo(str(write_report(folder, study)))
+        with working("writing the report"):
+            page = write_report(folder, study)
+        click.echo(str(page))
         click.echo(str(folder / CITATION))
 
 
@@ -238,7 +244,8 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
 
     source = perfetto.find_trace(place)
     target = out if out is not None else source.parent / perfetto.PICTURE
-    made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
+    with working(f"reading {source}"):
+        made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
     found = [pluralize(made.messages, "message"), pluralize(made.phases, "phase"), pluralize(made.rounds, "round")]
     if made.jobs:
         found.append(pluralize(made.jobs, "job"))
@@ -259,7 +266,8 @@ def _film(place: Path, kind: Literal["gif", "mp4"], out: Path | None, limit: int
 
     source = find_trace(place)
     target = out if out is not None else source.with_suffix(f".{kind}")
-    shown = film.write_film(source, target, kind, limit if limit is not None else film.LIMIT)
+    with working("drawing the film"):
+        shown = film.write_film(source, target, kind, limit if limit is not None else film.LIMIT)
     click.echo(f"trace: {source}")
     click.echo(f"film: {target}, {pluralize(shown, 'message')}")
 
@@ -270,7 +278,8 @@ def _animation(place: Path, out: Path | None, limit: int | None) -> None:
 
     source = find_trace(place)
     target = out if out is not None else source.parent / animation.PAGE
-    made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
+    with working(f"reading {source}"):
+        made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
     click.echo(f"trace: {source}")
     click.echo(f"html: {made.path}, {pluralize(made.messages, 'message')}; open it in a browser")
     if made.messages < made.total:

@@ -24,6 +24,7 @@ from netbandit.cli.common import (
     report_repeated,
     set_option,
     statistic_option,
+    working,
 )
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
@@ -177,7 +178,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
 
     for note in study.notes:
         click.echo(note, err=True)
-    with ProgressReport(console_on_stderr()) as progress, ExitStack() as before:
+    with ProgressReport(console_on_stderr) as progress, ExitStack() as before:
         watch = before.enter_context(reading(console_on_stderr))
 
         def count(*numbers: int) -> None:
@@ -250,7 +251,8 @@ def _draw(folder: "ResultsFolder", named: Path, as_json: bool, statistic: "Stati
         if not files:
             from netbandit.plots import plot_folder
 
-            files = plot_folder(folder, statistic=statistic, outdated=inputs)
+            with working("drawing pictures"):
+                files = plot_folder(folder, statistic=statistic, outdated=inputs)
         pictures: dict[Path, list[str]] = {}
         for path in files:
             pictures.setdefault(named / path.stem, []).append(path.suffix)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from netbandit.cli.commands import ManyOptions
-from netbandit.cli.common import jobs_option, plain_errors, prepared, set_option, values_of
+from netbandit.cli.common import jobs_option, plain_errors, prepared, set_option, values_of, working
 from netbandit.cli.exit_codes import fail
 
 
@@ -103,18 +103,21 @@ def optimize(
         raise click.UsageError("Say what is to be low or high, such as --minimize regret or --maximize alive.")
     with plain_errors():
         try:
-            found = search(
-                lambda values: load(file, [*changes, *(f"{key}={toml_value(value)}" for key, value in values.items())]),
-                dict[str, Any](values_of(over, "what to search over")),
-                minimize=low,
-                maximize=high,
-                within=limits,
-                numbers={"trials": trials, "first": replications, "most": most, "final": final},
-                budget=budget,
-                jobs=jobs,
-                out=out,
-                tell=lambda line: click.echo(line, err=True),
-            )
+            with working("searching"):
+                found = search(
+                    lambda values: load(
+                        file, [*changes, *(f"{key}={toml_value(value)}" for key, value in values.items())]
+                    ),
+                    dict[str, Any](values_of(over, "what to search over")),
+                    minimize=low,
+                    maximize=high,
+                    within=limits,
+                    numbers={"trials": trials, "first": replications, "most": most, "final": final},
+                    budget=budget,
+                    jobs=jobs,
+                    out=out,
+                    tell=lambda line: click.echo(line, err=True),
+                )
         except SearchError as error:
             fail(error)
         for line in lines_of(found, [*low, *high], {metric: float(limit) for metric, limit in limits.items()}):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netbandit.cli.commands import ManyOptions
-from netbandit.cli.common import FiniteRange, jobs_option, plain_errors
+from netbandit.cli.common import FiniteRange, jobs_option, plain_errors, working
 from netbandit.cli.exit_codes import FAILURE, fail
 
 if TYPE_CHECKING:
@@ -132,9 +132,10 @@ def run(
         _can_draw(pictures, page)
         keys = _keys_of(learner, protocol, changes)
         entry = Entry(keys["learner"], keys["protocol"], "own")
-        found = compare_with(
-            entry, _chosen(tracks), out=out, jobs=jobs, limit=limit, against=_record(against), told=_tell
-        )
+        with working(f"running {entry.name}"):
+            found = compare_with(
+                entry, _chosen(tracks), out=out, jobs=jobs, limit=limit, against=_record(against), told=_tell
+            )
         _show(found, out, pictures, page, latex)
     if not any(cell.state == "ran" for cell in found.record.cells[entry.name].values()):
         raise SystemExit(FAILURE)
@@ -172,7 +173,8 @@ def record(file: Path, tracks: str | None, out: Path, jobs: int, limit: float, r
     from netbandit.studies.suite.recording import make_record
 
     with plain_errors():
-        found = make_record(_chosen(tracks), out, jobs=jobs, limit=limit, told=_tell, run=not run_none)
+        with working("recording"):
+            found = make_record(_chosen(tracks), out, jobs=jobs, limit=limit, told=_tell, run=not run_none)
         write_record(found, file)
     click.echo(f"record: {file}")
 
@@ -246,10 +248,13 @@ def _show(found: "Comparison", out: Path, pictures: bool, page: Path | None, lat
                 click.echo(line, err=True)
     click.echo(LEGEND, err=True)
     if pictures:
-        for path in _draw(found, out):
+        with working("drawing pictures"):
+            drawn = list(_draw(found, out))
+        for path in drawn:
             click.echo(f"picture: {path}", err=True)
     if page is not None:
-        found.to_html(page)
+        with working("writing the page"):
+            found.to_html(page)
         click.echo(f"page: {page}", err=True)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from netbandit.cli.common import plain_errors
+from netbandit.cli.common import plain_errors, working
 
 
 @click.command()
@@ -31,14 +31,14 @@ def swarm(count: int, seed: int, start: int, replay: Path | None) -> None:
         click.echo(text or "all invariants hold")
         raise SystemExit(1 if text else 0)
     failures = 0
-    for number in range(start, start + count):
-        found = failure(seed, number)
-        if found is not None:
-            failures += 1
-            file = Path(f"swarm-{seed}-{number}.toml")
-            file.write_text(toml_text(found.tables), encoding="utf-8")
-            click.echo(f"scenario {number}: {found.text}\n  netbandit swarm --replay {file}")
-        if (number + 1 - start) % 100 == 0:
-            click.echo(f"{number + 1 - start} scenarios, {failures} failed", err=True)
+    with working("running scenarios") as report:
+        for number in range(start, start + count):
+            report(number - start, count)
+            found = failure(seed, number)
+            if found is not None:
+                failures += 1
+                file = Path(f"swarm-{seed}-{number}.toml")
+                file.write_text(toml_text(found.tables), encoding="utf-8")
+                click.echo(f"scenario {number}: {found.text}\n  netbandit swarm --replay {file}")
     click.echo(f"{count} scenarios from seed {seed}: {failures or 'none'} failed")
     raise SystemExit(1 if failures else 0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netbandit.cli.commands import ManyOptions
-from netbandit.cli.common import folder_argument, results_of, several_values_of, statistic_option
+from netbandit.cli.common import folder_argument, results_of, several_values_of, statistic_option, working
 from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
@@ -70,15 +70,16 @@ def table(
         raise click.UsageError("--csv prints entries and differences side by side: leave out --differences.")
     study = results_of(ResultsFolder(folder), details=False)
     try:
-        found = table_of(
-            study,
-            None if rows is None else names(rows),
-            None if columns is None else names(columns),
-            [name for given in metrics for name in names(given)],
-            compared=compared,
-            statistic=statistic.key,
-            where=several_values_of(where, "which points to show"),
-        )
+        with working("comparing"):
+            found = table_of(
+                study,
+                None if rows is None else names(rows),
+                None if columns is None else names(columns),
+                [name for given in metrics for name in names(given)],
+                compared=compared,
+                statistic=statistic.key,
+                where=several_values_of(where, "which points to show"),
+            )
     except CompareError as error:
         fail(error)
     if layout == "csv":

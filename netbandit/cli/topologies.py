@@ -1,14 +1,13 @@
 """``netbandit topology``: the properties of a network, and links that would improve it."""
 
 import json
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from netbandit.cli.commands import ManyOptions
-from netbandit.cli.common import plain_errors, set_option
+from netbandit.cli.common import plain_errors, set_option, working
 from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
@@ -110,7 +109,8 @@ def topology(
             require("plots", "--plot")
         if meetings is not None and meetings.suffix.lower() in (".png", ".svg"):
             require("plots", "--contacts with a picture")
-        network = source_of(source, agents, changes)
+        with working("building the network"):
+            network = source_of(source, agents, changes)
         judged_by = None if count is None else network.measure(next(each for each in MEASURES if each == measure))
         if count is not None and network.contacts() is not None:
             fail("--what-if judges links that are always up, and those of this network come and go (topology.changes)")
@@ -121,11 +121,12 @@ def topology(
             raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")
         if (server or sinks is not None) and len(shape.components) > 1:
             fail("no node reaches all others: the network has several components")
-        lines = [
-            *describe.figures(network.graph.topology),
-            *tables.network_lines(network.timed),
-            *tables.contact_lines(network.contacts(), network.timed.topology, network.end),
-        ]
+        with working("measuring the network"):
+            lines = [
+                *describe.figures(network.graph.topology),
+                *tables.network_lines(network.timed),
+                *tables.contact_lines(network.contacts(), network.timed.topology, network.end),
+            ]
         width = max(len(name) for name, _ in lines)
         for name, value in lines:
             click.echo(f"{name:<{width}}  {value}")
@@ -152,7 +153,8 @@ def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Pla
     from netbandit.studies.advice import placement, tables
     from netbandit.studies.advice.round_times import distances
 
-    table = distances(network.timed, network.timed.hop_times())
+    with working("measuring distances"):
+        table = distances(network.timed, network.timed.hop_times())
     shape, best = network.timed.topology, []
     if server:
         found = placement.servers(table)
@@ -171,14 +173,11 @@ def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Pla
 
 def _advice(network: "Source", count: int, measure: "Measure", lose: bool, replications: int) -> "list[Advice]":
     """Print which links to add or to lose, and the results of running the scenario; return the steps."""
-    from rich.console import Console
-
     from netbandit.api.advice import confirm_best
     from netbandit.studies.advice import tables
     from netbandit.studies.advice.what_if import what_if
 
-    console = Console(stderr=True)
-    with console.status("trying links") if console.is_terminal else nullcontext():
+    with working("trying links"):
         steps = what_if(network.timed, count, measure, network.latency_of, lose=lose)
     shape = network.timed.topology
     if not steps:
@@ -186,7 +185,7 @@ def _advice(network: "Source", count: int, measure: "Measure", lose: bool, repli
     for line in tables.advice_lines(shape, steps, network.left_out, network.new_links):
         click.echo(line)
     if network.scenario and replications and steps and steps[0].best:
-        with console.status("running the scenario") if console.is_terminal else nullcontext():
+        with working("running the scenario"):
             before, found = confirm_best(network, steps[0], replications)
         for line in tables.confirmed_lines(shape, before, found, replications):
             click.echo(line)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from math import inf
 
 from netbandit.conditions.facts import Facts
-from netbandit.learners.feducb import FedUcb
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario.activity import MOST_USERS, PoissonActivity
 from netbandit.util.wording import show
@@ -40,6 +39,8 @@ def problems(facts: Facts) -> Iterator[Problem]:
     if protocol is not None and protocol.uses_peer_links and protocol.slotted:
         text = 'users arrive between slots, which needs protocol.timing = "asynchronous"'
         yield _HERE, f'must be "every", "one" or {{ share = ... }}: {text}'
+    from netbandit.learners.feducb import FedUcb
+
     if isinstance(learner, FedUcb) and learner.epsilon != inf:
         text = "a private feducb counts its releases in slots (learner.epsilon = inf needs no count)"
         yield _HERE, f'must be "every", "one" or {{ share = ... }}: {text}'

@@ -7,8 +7,6 @@ from pydantic import BeforeValidator, ConfigDict, Field, field_serializer, model
 from pydantic.json_schema import SkipJsonSchema
 
 from netbandit.bandits.bandit import ArmBandit, Bandit
-from netbandit.bandits.linear import Linear
-from netbandit.bandits.procurement import Procurement
 from netbandit.byzantine.adversaries.attack_kinds import (
     ATTACKS,
     NEEDS_MEANS,
@@ -26,8 +24,8 @@ from netbandit.conditions.facts import Facts
 from netbandit.conditions.lies_plan import LiesPlan
 from netbandit.conditions.nodes import NodeName, NodeNumbers, node_problems, number_notes
 from netbandit.conditions.replication_plan import ReplicationPlan
+from netbandit.learners.gathering import GatherLearner, in_slots
 from netbandit.learners.learner import NO_LIES
-from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.network.topology import Topology
 from netbandit.parts.registry import kind_of
 from netbandit.parts.settings import DurationText, Problem
@@ -233,4 +231,7 @@ class Adversary(Condition):
 
 def _means_are_known(bandit: Bandit | None) -> bool:
     """Return whether *bandit* exposes the true means of its arms; True while the bandit is unknown (None)."""
+    from netbandit.bandits.linear import Linear
+    from netbandit.bandits.procurement import Procurement
+
     return bandit is None or isinstance(bandit, ArmBandit | Procurement | Linear)

@@ -15,7 +15,6 @@ from netbandit.conditions.energy_plan import nanowatt
 from netbandit.conditions.facts import Facts
 from netbandit.conditions.laws import mean_of
 from netbandit.conditions.replication_plan import ReplicationPlan
-from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.batteries import JOULE
 from netbandit.network.computing import ComputePlan, Computing, ServiceTimes
@@ -25,8 +24,6 @@ from netbandit.network.network import Network
 from netbandit.parts.metric import Metric
 from netbandit.parts.settings import Problem
 from netbandit.protocols.gather import GatherProtocol
-from netbandit.protocols.local import Local
-from netbandit.protocols.master_worker import MasterWorker
 from netbandit.scenario.delay import ParetoDelay as ParetoDelayKey
 from netbandit.scenario.delay import UniformDelay
 from netbandit.util.streams import Streams
@@ -224,6 +221,12 @@ class Compute(Condition):
 
     def graph_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield nodes that cannot keep up with messages or decisions, short deadlines, and idle jobs."""
+        if not self:
+            return
+        from netbandit.learners.counts import CountingLearner
+        from netbandit.protocols.local import Local
+        from netbandit.protocols.master_worker import MasterWorker
+
         yield from self._refusal_notes(facts)
         if any(self.graph_problems(facts)):  # nothing is known of speeds that are not those of the agents
             return

@@ -26,7 +26,6 @@ from netbandit.network.families.meeting import Meeting
 from netbandit.network.outages import LinkSchedule, Redrawn
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
-from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.util.streams import Streams
 from netbandit.util.units import parse_duration
@@ -44,6 +43,8 @@ def graph_problems(facts: Facts) -> Iterator[Problem]:
     if not changing:
         return
     if family.neighbours == "sensed" and protocol.uses_peer_links and protocol.over_seen_links(talk) is None:
+        from netbandit.protocols.local import Local
+
         without = " without a deadline" if isinstance(protocol, Local) else ""  # applies to calls only
         text = f"protocol.kind = {show(kind)} does not say{without} what agents do who see links come and go"
         yield ("topology", "neighbours"), f'must be "unknown": {text}'

@@ -194,8 +194,9 @@ class Energy(Condition):
                     f"leave out {in_words(of, 'and')}, and netbandit nodes --battery says how long batteries last"
                 )
                 yield ("links", table, "retry"), text
-        if self.pull and (run.activity != "every" or (facts.knows("talk") and facts.talk == "gather")):
-            why = "run.activity says otherwise" if run.activity != "every" else "users come, and one agent decides"
+        says = [key for key, otherwise in (("activity", run.activity != "every"), ("idle", run.idle)) if otherwise]
+        if self.pull and (says or (facts.knows("talk") and facts.talk == "gather")):
+            why = f"run.{says[0]} says otherwise" if says else "users come, and one agent decides"
             yield ("energy", "pull"), f"with energy.capacity every agent must pull in every slot, but {why}"
         nodes = facts.table(Faults).nodes
         if nodes is not None and nodes.memory == "lost" and isinstance(facts.learner, EpochLearner):

@@ -29,11 +29,6 @@ from netbandit.network.outages import OutagePlan
 from netbandit.network.packet import ACK_BYTES
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
-from netbandit.protocols.flooding import Flooding
-from netbandit.protocols.local import Local
-from netbandit.protocols.parameter_server import ParameterServer
-from netbandit.protocols.relay import Relay
-from netbandit.protocols.sink import Sink
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.util.units import parse_bandwidth
 from netbandit.util.wording import Allowed, show
@@ -117,8 +112,8 @@ class Faults(Condition):
         yield from self._fault_notes(facts)
         yield from self._tie_notes(facts)
         for index, outage in enumerate(self.outages):
-            here, groups = ("faults", "outages", index), (*(outage.links or ()), *(outage.partition or ()))
-            named = [*(outage.nodes or ()), *(node for group in groups for node in group)]
+            here, groups = ("faults", "outages", index), (*outage.named_links, *(outage.partition or ()))
+            named = [*outage.named_nodes, *(node for group in groups for node in group)]
             yield from number_notes(here, named, facts.graph)
         yield from self._rate_notes(facts)
 
@@ -147,10 +142,10 @@ class Faults(Condition):
                 outage.every is not None and outage.for_ is not None and ns(outage.every, slot) <= ns(outage.for_, slot)
             ):
                 yield (*here, "every"), f"must be longer than for = {show(outage.for_)}, not {show(outage.every)}"
-            for number, node in enumerate(outage.nodes or ()):
+            for number, node in enumerate(outage.named_nodes):
                 if node not in numbers:
                     yield (*here, "nodes", number), no_node(node, topology)
-            for number, pair in enumerate(outage.links or ()):
+            for number, pair in enumerate(outage.named_links):
                 yield from (((*here, "links", number), no_node(node, topology)) for node in pair if node not in numbers)
                 if all(node in numbers for node in pair):
                     first, second = (numbers[node] for node in pair)
@@ -237,10 +232,16 @@ class Faults(Condition):
     def _burst_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield a finite queue that bursts may fill: what agents pass on in a slot starts together."""
         protocol, graph = facts.protocol, facts.graph
-        passes_on = isinstance(protocol, Relay | Flooding | Sink)
-        passes_on |= isinstance(protocol, Local) and protocol.route == "tree" and protocol.ttl > 1
         whole = graph.links == graph.agents * (graph.agents - 1) // 2  # then nothing is passed on
-        if facts.links.peer.queue is None or not (protocol.slotted and passes_on) or whole:
+        if facts.links.peer.queue is None or not protocol.slotted or whole:
+            return
+        from netbandit.protocols.flooding import Flooding
+        from netbandit.protocols.local import Local
+        from netbandit.protocols.relay import Relay
+        from netbandit.protocols.sink import Sink
+
+        passes_on = isinstance(protocol, Relay | Flooding | Sink)
+        if not (passes_on or (isinstance(protocol, Local) and protocol.route == "tree" and protocol.ttl > 1)):
             return
         text = "slotted messages that are passed on start together, so they may find the queue full on links that are"
         help = 'protocol.timing = "asynchronous" spreads them, and a longer queue holds them'
@@ -250,6 +251,10 @@ class Faults(Condition):
         """Return the links that may lose an answer for which an agent waits without a deadline, if any."""
         links, protocol = facts.links, facts.protocol
         changing, refuses = facts.may_change, facts.may_refuse
+        if not hasattr(protocol, "answer"):
+            return None
+        from netbandit.protocols.parameter_server import ParameterServer
+
         if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
             return None
         # An agent that was down itself checks again when it comes back up.

@@ -1,5 +1,6 @@
 """Builds the network's fault models from the keys of ``[faults]`` and of links."""
 
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -50,13 +51,16 @@ def failing(law: FailingSettings | None, slot: int) -> Failing | None:
 def outage_of(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
     """Return a scheduled outage of nodes and links of the graph; *slot* is the length of a slot (ns)."""
     numbers = NodeNumbers(topology)
-    group = None
-    if outage.partition is not None:
-        group = [0] * topology.agents
-        for number, members in enumerate(outage.partition, start=1):
-            for member in members:
-                group[numbers[member]] = number
-    pairs = [sorted((numbers[first], numbers[second])) for first, second in outage.links or ()]
+    group: Sequence[int] | None = None
+    if outage.links == "all":
+        group = range(topology.agents)  # each agent alone, so that no pair of them has a link
+    elif outage.partition is not None:
+        parts = {
+            numbers[member]: number for number, members in enumerate(outage.partition, start=1) for member in members
+        }
+        group = [parts.get(agent, 0) for agent in range(topology.agents)]
+    pairs = [sorted((numbers[first], numbers[second])) for first, second in outage.named_links]
+    nodes = range(topology.agents) if outage.nodes == "all" else (numbers[node] for node in outage.named_nodes)
     begin = ns(outage.from_, slot)
     end = inf if outage.until is None else ns(outage.until, slot)
     return Outage(
@@ -64,7 +68,7 @@ def outage_of(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
         end=end if outage.for_ is None else begin + ns(outage.for_, slot),
         every=None if outage.every is None else ns(outage.every, slot),
         links=frozenset((first, second) for first, second in pairs),
-        nodes=frozenset(numbers[node] for node in outage.nodes or ()),
+        nodes=frozenset(nodes),
         server=bool(outage.server),
         group=group,
     )

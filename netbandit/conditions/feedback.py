@@ -15,12 +15,10 @@ from netbandit.conditions.facts import Facts
 from netbandit.conditions.feedback_plan import FeedbackPlan, may_lack, names_of_arms, not_each_arm, read_delays
 from netbandit.conditions.laws import delay_law
 from netbandit.conditions.replication_plan import ReplicationPlan
-from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.delays import INFINITE
 from netbandit.network.delays import Delay as DelayLaw
 from netbandit.parts.settings import PositiveDuration, Probability, Problem
-from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import delay as keys
 from netbandit.scenario.delay import Delay, DelayOrFile
@@ -148,12 +146,17 @@ class Feedback(Condition):
             yield here, f"cannot be with learner.kind = {kind}: what it would make of {rewards} is not known"
         if isinstance(bandit, Procurement):
             yield ("feedback",), 'cannot be with bandit.kind = "procurement": what late units would mean is not known'
-        if isinstance(protocol, Pooled) and protocol.when == "pull":
+        if getattr(protocol, "when", None) == "pull":
             text = f'must be "slot" with {table}: a reward may not be there when the next agent decides'
             yield ("protocol", "when"), text
         if getattr(protocol, "absorb", False):
             text = f"must be false with {table}: a message may not hold the observation of one arm"
             yield ("protocol", "absorb"), text
+        if self.missing == "zero" and learner is not None and not learner.zero_for_missing:
+            yield (
+                ("feedback", "missing"),
+                f'must be "forgotten" with learner.kind = {kind}, whose bounds are of real rewards',
+            )
         if self.missing == "zero" and self.window is None:
             yield (
                 ("feedback", "missing"),
@@ -269,7 +272,11 @@ def _window_notes(plan: FeedbackPlan, agents: Sequence[str]) -> Iterator[Problem
 def _fading_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) -> Iterator[Problem]:
     """Yield rewards that come so late that a discount leaves nothing of them when an agent decides."""
     discount = getattr(learner, "discount", 1.0)
-    if discount == 1 or (tells_observations(learner) and not protocol.isolated):  # those of others count 1 on arrival
+    if discount == 1:
+        return
+    from netbandit.learners.counts import tells_observations
+
+    if tells_observations(learner) and not protocol.isolated:  # those of others count 1 on arrival
         return
     for law in plan.laws:
         decisions = np.maximum(np.ceil(law.times(_QUANTILES) / slot) - 1, 0)  # between a pull and its reward

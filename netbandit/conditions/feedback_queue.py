@@ -23,6 +23,13 @@ _MOST_TABLES = 16
 """Tables of `Draws` of which the delays are at hand at most."""
 _LEAST_ROOM = 64
 
+# In one array each, as every array costs each compiled loop that reads it 10 ms.
+_AFTER, _DUE, _NUMBER, SLOT, ARM = range(5)
+"""Of a pull that waits: the row after it, when its reward is due (ns), its number, slot and arm; see `rows`."""
+_PULLS, _BEGINS, _COUNT, _FREE, _REACHED, _LEARNED, _LAGS, _SILENT, _LATE, _MOST = range(10)
+"""Of an agent: its pulls, the number of the first of its delays at hand, how many pulls wait and in which row is room,
+which bucket is next; rewards learned, their lags (slots), those never learned, those too late, the most that waited."""
+
 
 class FeedbackQueue:
     """The rewards of all agents that have not yet been learned.
@@ -41,8 +48,8 @@ class FeedbackQueue:
         dimension: The length d of the vector that is kept with a pull; 0: none is.
 
     Attributes:
-        slots, arms, rewards, vectors: Of each pull that waits its slot, arm, reward and vector, shapes (M, n) and (M,
-            n, d).
+        rows, rewards, vectors: Of each pull that waits its numbers (such as `SLOT` and `ARM`), its reward and vector,
+            shapes (M, n, 5), (M, n) and (M, n, d).
         slot_ns: The length of a slot (ns).
         ages: How many decisions each agent has made since that whose reward it takes, shape (M,).
         fresh: What each agent has learned since it told others last, rows of (arm, reward); None: nobody asks.
@@ -68,20 +75,15 @@ class FeedbackQueue:
         self._never_draws = Draws(streams, "feedback.never", agents)
         most = max(1, _MOST_NUMBERS // (agents * len(self._distinct)))
         self._tables = max(1, min(_MOST_TABLES, most // self._draws.rows))
-        self._rows = self._draws.rows * self._tables
-        self._delays = np.zeros((len(self._distinct), agents, self._rows), dtype=np.int64)
+        self._ahead = self._draws.rows * self._tables  # delays at hand
+        self._delays = np.zeros((len(self._distinct), agents, self._ahead), dtype=np.int64)
         self._block = np.full(agents, -1)  # of which numbers each agent's delays are at hand
-        self._begins = np.zeros(agents, dtype=np.int64)  # the first of these
-        self._pulls = np.zeros(agents, dtype=np.int64)
-        self._count = np.zeros(agents, dtype=np.int64)
-        none = np.zeros((agents, 0), dtype=np.int64)
-        self._after, self._due, self._numbers, self.slots, self.arms = (none,) * 5
+        self._agent = np.zeros((agents, 10), dtype=np.int64)
+        self._agent[:, _FREE] = -1
         self._heads = np.full((agents, _LEAST_ROOM), -1)
-        self._free = np.full(agents, -1)
-        self._reached = np.zeros(agents, dtype=np.int64)
+        self.rows = np.zeros((agents, 0, 5), dtype=np.int64)
         self.rewards, self.vectors = np.zeros((agents, 0)), np.zeros((agents, 0, dimension))
         self.ages = np.zeros(agents, dtype=np.int64)
-        self._learned, self._lags, self._silent, self._late, self._most = np.zeros((5, agents), dtype=np.int64)
         self._compiled: dict[Callable[..., None], Compiled] = {}
         self.fresh: list[list[tuple[int, float]]] | None = None
         self.trace: Trace | None = None
@@ -96,15 +98,15 @@ class FeedbackQueue:
 
     def ready(self, first: int, last: int) -> int:
         """Have delays and room at hand for pulls from *first* on; return to before which, *last* at most."""
-        rows = self._rows
-        blocks = self._pulls // rows
+        pulls, ahead = self._agent[:, _PULLS], self._ahead
+        blocks = pulls // ahead
         for block in np.unique(blocks[blocks != self._block]).tolist():
             self._fill(block, np.flatnonzero((blocks == block) & (self._block != block)))
-        until = min(last, first + int((rows - self._pulls % rows).min()))
-        waiting = int(self._count.max())
+        until = min(last, first + int((ahead - pulls % ahead).min()))
+        waiting = int(self._agent[:, _COUNT].max())
         needed = waiting + until - first + 1
-        if needed > self.slots.shape[1]:
-            self._widen(max(2 * self.slots.shape[1], needed, _LEAST_ROOM))
+        if needed > self.rows.shape[1]:
+            self._widen(max(2 * self.rows.shape[1], needed, _LEAST_ROOM))
         if waiting > self._heads.shape[1]:
             self._distribute(1 << waiting.bit_length())
         return until
@@ -113,11 +115,11 @@ class FeedbackQueue:
         """Draw the delays of *block* of these agents."""
         constant = not self._drawn and not any(self._plan.never) and (self._block[agents] >= 0).all()
         self._block[agents] = block
-        self._begins[agents] = block * self._rows
+        self._agent[agents, _BEGINS] = block * self._ahead
         if constant:
             return
         tables = range(block * self._tables, (block + 1) * self._tables)
-        uniforms = np.zeros((len(agents), self._rows))
+        uniforms = np.zeros((len(agents), self._ahead))
         if self._drawn:
             uniforms = np.concatenate([self._draws.table(table)[agents] for table in tables], axis=1)
         silent = None
@@ -133,38 +135,38 @@ class FeedbackQueue:
 
     def _widen(self, room: int) -> None:
         """Make *room* for so many pulls of each agent."""
-        before = self.slots.shape[1]
-        for name in ("_after", "_due", "_numbers", "slots", "arms", "rewards", "vectors"):
+        before = self.rows.shape[1]
+        for name in ("rows", "rewards", "vectors"):
             kept = getattr(self, name)
             empty = np.zeros((self._agents, room - before, *kept.shape[2:]), dtype=kept.dtype)
             setattr(self, name, np.concatenate([kept, empty], axis=1))
-        self._after[:, before] = self._free
-        self._after[:, before + 1 :] = np.arange(before, room - 1)
-        self._free[:] = room - 1
-        self._numbers[:, before:] = -1
+        self.rows[:, before, _AFTER] = self._agent[:, _FREE]
+        self.rows[:, before + 1 :, _AFTER] = np.arange(before, room - 1)
+        self._agent[:, _FREE] = room - 1
+        self.rows[:, before:, _NUMBER] = -1
 
     def _distribute(self, buckets: int) -> None:
         """Distribute what waits among so many *buckets* of each agent, a power of 2."""
         self._heads = np.full((self._agents, buckets), -1)
-        agents, rows = np.nonzero(self._numbers >= 0)
-        due = self._due[agents, rows]
+        agents, rows = np.nonzero(self.rows[:, :, _NUMBER] >= 0)
+        due = self.rows[agents, rows, _DUE]
         places = -(-due // self.slot_ns) & (buckets - 1)
-        order = np.lexsort((self._numbers[agents, rows], due, places, agents))
+        order = np.lexsort((self.rows[agents, rows, _NUMBER], due, places, agents))
         agents, rows, places = agents[order], rows[order], places[order]
         follows = np.zeros(len(rows), dtype=np.bool_)
         follows[1:] = (np.diff(agents) == 0) & (np.diff(places) == 0)
         self._heads[agents[~follows], places[~follows]] = rows[~follows]
-        self._after[agents, rows] = -1
-        self._after[agents[follows], rows[np.roll(follows, -1)]] = rows[follows]
+        self.rows[agents, rows, _AFTER] = -1
+        self.rows[agents[follows], rows[np.roll(follows, -1)], _AFTER] = rows[follows]
 
     def put_one(self, slot: int, agent: int, time: int, arm: int, reward: float) -> Any:
         """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned.
 
         A reward that is NaN is never learned, nor is 0 in its place.
         """
-        number = self._pulls[agent]
-        delay = self._delays[self._law_of[arm], agent, number - self._begins[agent]]
-        self._pulls[agent] = number + 1
+        number = self._agent[agent, _PULLS]
+        delay = self._delays[self._law_of[arm], agent, number - self._agent[agent, _BEGINS]]
+        self._agent[agent, _PULLS] = number + 1
         known = reward == reward
         if not known or (self._nonzero and reward == 0.0):
             delay = -1
@@ -178,18 +180,18 @@ class FeedbackQueue:
             late = False
         row = -1
         if silent:
-            self._silent[agent] += 1
+            self._agent[agent, _SILENT] += 1
         elif late:
-            self._late[agent] += 1
+            self._agent[agent, _LATE] += 1
         else:
             due = time + delay
-            row = self._free[agent]
-            self._free[agent] = self._after[agent, row]
-            self.slots[agent, row] = slot
-            self.arms[agent, row] = arm
+            row = self._agent[agent, _FREE]
+            self._agent[agent, _FREE] = self.rows[agent, row, _AFTER]
+            self.rows[agent, row, SLOT] = slot
+            self.rows[agent, row, ARM] = arm
             self.rewards[agent, row] = learned
-            self._numbers[agent, row] = number
-            self._due[agent, row] = due
+            self.rows[agent, row, _NUMBER] = number
+            self.rows[agent, row, _DUE] = due
             self.push_one(agent, row, due)
         return row
 
@@ -200,55 +202,60 @@ class FeedbackQueue:
             boundary += 1
         while (boundary - 1) * self.slot_ns >= due:
             boundary -= 1
-        if self._count[agent] == 0 or boundary < self._reached[agent]:
-            self._reached[agent] = boundary
-        self._count[agent] += 1
+        if self._agent[agent, _COUNT] == 0 or boundary < self._agent[agent, _REACHED]:
+            self._agent[agent, _REACHED] = boundary
+        self._agent[agent, _COUNT] += 1
         bucket = boundary & (self._heads.shape[1] - 1)
         before = -1
         other = self._heads[agent, bucket]
-        while other >= 0 and self._due[agent, other] <= due:
+        while other >= 0 and self.rows[agent, other, _DUE] <= due:
             before = other
-            other = self._after[agent, other]
+            other = self.rows[agent, other, _AFTER]
         if before < 0:
             self._heads[agent, bucket] = row
         else:
-            self._after[agent, before] = row
-        self._after[agent, row] = other
+            self.rows[agent, before, _AFTER] = row
+        self.rows[agent, row, _AFTER] = other
 
     def first_one(self, agent: int, time: int) -> Any:
         """Return the row of the reward of *agent* that is due first, -1 if none is by *time* (ns)."""
         row = -1
-        if self._count[agent] > 0:
+        if self._agent[agent, _COUNT] > 0:
             last = self._heads.shape[1] - 1
-            boundary = self._reached[agent]
+            boundary = self._agent[agent, _REACHED]
             row = self._heads[agent, boundary & last]
             # In a bucket, others are due at this boundary plus a multiple of the number of buckets.
-            while boundary * self.slot_ns < time and (row < 0 or self._due[agent, row] > boundary * self.slot_ns):
+            while boundary * self.slot_ns < time and (row < 0 or self.rows[agent, row, _DUE] > boundary * self.slot_ns):
                 boundary += 1
                 row = self._heads[agent, boundary & last]
-            self._reached[agent] = boundary
-            if row >= 0 and self._due[agent, row] > min(time, boundary * self.slot_ns):
-                row = -1
+            self._agent[agent, _REACHED] = boundary
+            if row >= 0:
+                due = self.rows[agent, row, _DUE]
+                if due > time or due > boundary * self.slot_ns:
+                    row = -1
         return row
 
     def is_due_one(self, agent: int, row: int, time: int) -> Any:
         """Return whether the *row* that `put_one` returned is due by *time* (ns), the time of its pull."""
-        return row >= 0 and self._due[agent, row] <= time
+        return row >= 0 and self.rows[agent, row, _DUE] <= time
 
     def take_one(self, slot: int, agent: int, row: int) -> None:
         """Take the *row* that is due first out of the queue; *agent* uses it from *slot* on."""
-        self._heads[agent, self._reached[agent] & (self._heads.shape[1] - 1)] = self._after[agent, row]
-        self._after[agent, row] = self._free[agent]
-        self._free[agent] = row
-        self._count[agent] -= 1
-        self.ages[agent] = self._pulls[agent] - self._numbers[agent, row] - 1
-        self._numbers[agent, row] = -1
-        self._learned[agent] += 1
-        self._lags[agent] += max(slot - self.slots[agent, row], 1)
+        self._heads[agent, self._agent[agent, _REACHED] & (self._heads.shape[1] - 1)] = self.rows[agent, row, _AFTER]
+        self.rows[agent, row, _AFTER] = self._agent[agent, _FREE]
+        self._agent[agent, _FREE] = row
+        self._agent[agent, _COUNT] -= 1
+        self.ages[agent] = self._agent[agent, _PULLS] - self.rows[agent, row, _NUMBER] - 1
+        self.rows[agent, row, _NUMBER] = -1
+        self._agent[agent, _LEARNED] += 1
+        lag = slot - self.rows[agent, row, SLOT]
+        self._agent[agent, _LAGS] += lag if lag > 0 else 1  # `max` would be compiled along
 
     def note_one(self, agent: int) -> None:
         """Note how many rewards *agent* has not learned as it decides."""
-        self._most[agent] = max(self._most[agent], self._count[agent])
+        count = self._agent[agent, _COUNT]
+        if count > self._agent[agent, _MOST]:
+            self._agent[agent, _MOST] = count
 
     def put(
         self,
@@ -267,12 +274,12 @@ class FeedbackQueue:
             self.vectors[agents[queued], rows[queued]] = vectors[queued]
         if self.trace is not None:
             for agent, arm, row in zip(agents[queued].tolist(), arms[queued].tolist(), rows[queued], strict=True):
-                if (due := int(self._due[agent, row])) > time + self.slot_ns:
+                if (due := int(self.rows[agent, row, _DUE])) > time + self.slot_ns:
                     self.trace.reward(arm, agent, time, due)
 
     def note(self, agents: Agents) -> None:
         """As `note_one`, of several *agents*; and have delays and room at hand for a pull of each."""
-        self._most[agents] = np.maximum(self._most[agents], self._count[agents])
+        self._agent[agents, _MOST] = np.maximum(self._agent[agents, _MOST], self._agent[agents, _COUNT])
         self.ready(0, 1)
 
     def take(self, slot: int, time: int, agents: Agents) -> tuple[Agents, NDArray[np.int64]]:
@@ -280,17 +287,13 @@ class FeedbackQueue:
 
         Their rewards are all of pulls of one slot; those of others come when it is called again.
         """
-        waiting = agents[self._count[agents] > 0]
+        waiting = agents[self._agent[agents, _COUNT] > 0]
         rows = np.empty(len(waiting), dtype=np.int64)
-        self._each(first_of_each, time, waiting, rows)
+        self._each(take_each, slot, time, waiting, rows)
         due, rows = waiting[rows >= 0], rows[rows >= 0]
-        if len(due):
-            slots = self.slots[due, rows]
-            due, rows = due[slots == slots.min()], rows[slots == slots.min()]
-        self._each(take_each, slot, due, rows)
         if self.fresh is not None:
             for agent, row in zip(due.tolist(), rows.tolist(), strict=True):
-                self.fresh[agent].append((int(self.arms[agent, row]), float(self.rewards[agent, row])))
+                self.fresh[agent].append((int(self.rows[agent, row, ARM]), float(self.rewards[agent, row])))
         return due, rows
 
     def _each(self, function: Callable[..., None], *given: Any) -> None:
@@ -309,12 +312,12 @@ class FeedbackQueue:
 
     def forget(self, agent: int) -> None:
         """Drop all pending rewards of the incarnation that *agent* has forgotten."""
-        self._late[agent] += self._count[agent]
-        self._count[agent] = 0
-        self._heads[agent] = self._numbers[agent] = -1
-        rooms = self._after.shape[1]
-        self._after[agent] = np.arange(-1, rooms - 1)
-        self._free[agent] = rooms - 1
+        self._agent[agent, _LATE] += self._agent[agent, _COUNT]
+        self._agent[agent, _COUNT] = 0
+        self._heads[agent] = self.rows[agent, :, _NUMBER] = -1
+        rooms = self.rows.shape[1]
+        self.rows[agent, :, _AFTER] = np.arange(-1, rooms - 1)
+        self._agent[agent, _FREE] = rooms - 1
         if self.fresh is not None:
             self.fresh[agent] = []
 
@@ -326,14 +329,14 @@ class FeedbackQueue:
         for agent in np.flatnonzero(present).tolist():
             while (row := self.first_one(agent, end - 1)) >= 0:
                 self.take_one(end // self.slot_ns, agent, row)
-        learned, pulls = int(self._learned[counted].sum()), int(self._pulls[counted].sum())
-        outstanding = self._count[counted]
+        learned, pulls = int(self._agent[counted, _LEARNED].sum()), int(self._agent[counted, _PULLS].sum())
+        outstanding = self._agent[counted, _COUNT]
         return {
-            "feedback_slots": int(self._lags[counted].sum()) / learned if learned else None,
+            "feedback_slots": int(self._agent[counted, _LAGS].sum()) / learned if learned else None,
             "outstanding": float(outstanding.mean()),
-            "outstanding_most": int(self._most[counted].max()),
-            "censored": int(self._silent[counted].sum()) / pulls if pulls else None,
-            "feedback_late": int(self._late[counted].sum()),
+            "outstanding_most": int(self._agent[counted, _MOST].max()),
+            "censored": int(self._agent[counted, _SILENT].sum()) / pulls if pulls else None,
+            "feedback_late": int(self._agent[counted, _LATE].sum()),
         }
 
 
@@ -351,13 +354,24 @@ def put_each(
         rows[place] = feedback.put_one(slot, agents[place], time, arms[place], rewards[place])
 
 
-def first_of_each(feedback: Any, time: int, agents: Agents, rows: NDArray[np.int64]) -> None:
-    """Fill *rows* with what `FeedbackQueue.first_one` returns of each of *agents*, shape (n,)."""
+def take_each(feedback: Any, slot: int, time: int, agents: Agents, rows: NDArray[np.int64]) -> None:
+    """Take the first reward that is due of each of *agents* out of its queue, those of the earliest slot among these.
+
+    Args:
+        feedback: `FeedbackQueue`.
+        slot: From which on they use it.
+        time: By which it is due (ns).
+        agents: The agents, shape (n,).
+        rows: Takes the row of each, -1: none is taken; shape (n,).
+    """
+    earliest = slot
     for place in range(agents.size):
         rows[place] = feedback.first_one(agents[place], time)
-
-
-def take_each(feedback: Any, slot: int, agents: Agents, rows: NDArray[np.int64]) -> None:
-    """Take one of the *rows* of each of *agents* out of its queue, shape (n,)."""
+        if rows[place] >= 0 and feedback.rows[agents[place], rows[place], SLOT] < earliest:
+            earliest = feedback.rows[agents[place], rows[place], SLOT]
     for place in range(agents.size):
-        feedback.take_one(slot, agents[place], rows[place])
+        agent, row = agents[place], rows[place]
+        if row >= 0 and feedback.rows[agent, row, SLOT] == earliest:
+            feedback.take_one(slot, agent, row)
+        else:
+            rows[place] = -1

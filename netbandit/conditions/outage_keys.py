@@ -1,5 +1,6 @@
 """The values of ``[faults]``: failures at random, and scheduled outages."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -55,20 +56,34 @@ def read_links(value: Any) -> Any:
     raise ValueError(f"must be {LINKS}, not {show(value)}")
 
 
-def _pairs(value: Any) -> Any:
-    if isinstance(value, list) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in value) and value:
-        return value
-    if value is None:
-        return value
-    raise ValueError(f"must be a list of links, each a list of two nodes such as [0, 1], not {show(value)}")
+def _all_or(what: str, fits: Callable[[Any], bool]) -> BeforeValidator:
+    """Return the reader of "all", or a list of *what*, of which none is a value that does not fit."""
+
+    def read(value: Any) -> Any:
+        wrong = [one for one in value if not fits(one)] if isinstance(value, list) else []
+        if value is None or value == "all" or (isinstance(value, list) and value and not wrong):
+            return value
+        given = f"a list with {show(wrong[0])}" if wrong else show(value)
+        others = "an outage takes links, nodes, server = true or partition, and every where it comes again"
+        raise ValueError(f'must be "all" or a list of {what}, not {given}; {others}')
+
+    return BeforeValidator(read)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, int | str) and not isinstance(value, bool)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_is_name, value))
 
 
 class OutageSettings(Settings):
     """``[[faults.outages]]``: scheduled outages of agents and links, once or in every period.
 
     Attributes:
-        links: Peer links, by their two ends.
-        nodes: Agents.
+        links: Peer links, by their two ends, or all of them.
+        nodes: Agents, or all of them.
         server: Whether the server is down.
         partition: Groups of agents with no link between them; agents that are not named form one more.
         from_: When it begins.
@@ -80,9 +95,15 @@ class OutageSettings(Settings):
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
 
     links: Annotated[
-        list[list[NodeName]] | None, BeforeValidator(_pairs), Allowed("a list of links, each a list of two nodes")
-    ] = Field(default=None, description="Links that are down, each by its two ends.")
-    nodes: list[NodeName] | None = Field(default=None, min_length=1, description="Agents that are down.")
+        list[list[NodeName]] | Literal["all"] | None,
+        _all_or("links, each of two nodes such as [0, 1]", _is_pair),
+        Allowed('"all", or a list of links, each a list of two nodes'),
+    ] = Field(default=None, description='Peer links that are down, each by its two ends, or "all".')
+    nodes: Annotated[
+        list[NodeName] | Literal["all"] | None,
+        _all_or("agents, by number or name", _is_name),
+        Allowed('"all", or a list of agents'),
+    ] = Field(default=None, description='Agents that are down, or "all"; the server has a key of its own.')
     server: Literal[True] | None = Field(default=None, description="true: the server is down.")
     partition: list[list[NodeName]] | None = Field(
         default=None,
@@ -97,6 +118,16 @@ class OutageSettings(Settings):
     every: PositiveDuration | None = Field(
         default=None, description="It comes again after each period of this length; absent: it comes once."
     )
+
+    @property
+    def named_links(self) -> list[list[NodeName]]:
+        """The links that *links* lists: none where it says all."""
+        return [] if self.links is None or self.links == "all" else self.links
+
+    @property
+    def named_nodes(self) -> list[NodeName]:
+        """The agents that *nodes* lists: none where it says all."""
+        return [] if self.nodes is None or self.nodes == "all" else self.nodes
 
     @model_serializer(mode="wrap")
     def _as_before(self, keys: SerializerFunctionWrapHandler) -> dict[str, Any]:

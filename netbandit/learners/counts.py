@@ -14,7 +14,7 @@ from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.byzantine.aggregation.one_arm import median_of, resilient_of, trimmed_of
 from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import more_liars_than_withstood
-from netbandit.learners.slots import Learner
+from netbandit.learners.slots import Learner, largest_mean
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
@@ -429,13 +429,25 @@ class CountingLearner(StepLearner):
             kept = self._drawn(agents, sources, sent_slots) < self._probabilities[agents]
             agents, payloads, sent_slots = agents[kept], payloads[kept], sent_slots[kept]
         if self.use_after == 1:
-            self._count(self.known.pulls, self.known.sums, agents, payloads)
+            # A column of an array would be one more type to compile for.
+            self._count(self.known.pulls, self.known.sums, np.ascontiguousarray(agents), payloads)
             return
         due = sent_slots + self.use_after
         for time in np.unique(due).tolist():
             rows = due == time
             self._later.setdefault(time, []).append((agents[rows], payloads[rows]))
         self._use_until(slot)
+
+    def answers(self, agents: Agents) -> NDArray[np.int64]:
+        """See `Learner.answers`: of its own arms, that of the largest mean."""
+        pulls, sums = self.known.pulls[agents], self.known.sums[agents]
+        if self._robust is not None:
+            for row, agent in enumerate(agents.tolist()):
+                combine_totals(self._robust, agent, self._own[agent], self._totals[agent])
+                pulls[row], sums[row] = self._robust.pulls[0], self._robust.sums[0]
+        if self.world.own_arms is not None:
+            pulls = pulls * self.world.own_arms[agents]
+        return largest_mean(pulls, sums, np.arange(pulls.shape[1])[np.newaxis])
 
     def forget(self, slot: int, agents: Agents) -> None:
         """Reset to the initial state; the totals of the life before stay counted with others."""

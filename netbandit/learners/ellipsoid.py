@@ -11,7 +11,8 @@ needed, and only a new S takes d^3 operations.
 
 Passing all arrays of `Ellipsoids` to a compiled function costs more than a decision, and takes seconds to compile.
 Plain functions here are compiled by `netbandit.compilation`, for `netbandit.learners.ellipsoid_learner`, as parts of
-functions of the arrays they read; linear algebra is compiled once, in functions of the arrays of one agent.
+functions of the arrays they read; what is longer is compiled once, as functions of arrays. Those of all agents are
+passed whole, with the place in them: a view costs the loop that makes it more to compile than the call.
 """
 
 from math import isfinite, log, log1p, sqrt
@@ -144,7 +145,7 @@ def ellipsoids(
         log_det=np.zeros((sets, agents)),
         held=np.zeros((sets, agents), dtype=np.int64),
         tally=np.zeros(2, dtype=np.int64),
-        waiting=np.full(depositors, -1, dtype=np.int64),
+        waiting=np.full(agents, -1, dtype=np.int64),
         # Each agent holds on to one row, and one more is written before an agent lets go of its own.
         totals=np.zeros((depositors + 1, packed)),
         apart=np.zeros((depositors, packed)),
@@ -243,15 +244,13 @@ def _solve(
 
 
 @njit(cache=True)
-def _afresh(
-    shared: Floats, own: Floats, shared_response: Floats, own_response: Floats, received: bool, arms: Floats,
-    inverse: Floats, estimate: Floats, fits: Floats, widths: Floats, inflation: float, inflated: Floats,
-) -> tuple[float, float]:  # fmt: skip
-    """Fill in all that follows from S, U, s and u of an agent; see `refresh`.
-
-    Returns:
-        log det(V), unless the agent chooses by what it *received*, and log det(V + c I) - log det(S).
-    """
+def _refresh(
+    param_set: int, agent: int, arms: Floats, received: bool, shared_gram: Floats, shared_response: Floats,
+    own_gram: Floats, own_response: Floats, inverse: Floats, estimate: Floats, fits: Floats, widths: Floats,
+    inflation: Floats, inflated: Floats, log_det: Floats, log_ratio: Floats, updates: Integers,
+) -> None:  # fmt: skip
+    """See `refresh`; the arrays are those of all agents."""
+    shared, own = shared_gram[param_set, agent], own_gram[param_set, agent]
     dimension = len(shared)
     gram = np.empty((dimension, dimension))
     for row in range(dimension):
@@ -259,21 +258,25 @@ def _afresh(
             gram[row, column] = shared[row, column] + own[row, column]
     numbers = np.empty(dimension + 3, dtype=np.int32)
     factors = np.empty((dimension, dimension))
-    log_det = 0.0
     if received:
         grown = _factor(gram, factors, numbers)
     else:
         for row in range(dimension):
-            factors[0, row] = shared_response[row] + own_response[row]
-        log_det = grown = _solve(gram, factors[0], arms, inverse, estimate, fits, widths)
-    if inflated.size:
+            factors[0, row] = shared_response[param_set, agent, row] + own_response[param_set, agent, row]
+        grown = _solve(
+            gram, factors[0], arms, inverse[param_set, agent], estimate[param_set, agent], fits[param_set, agent],
+            widths[param_set, agent],
+        )  # fmt: skip
+        log_det[param_set, agent] = grown
+    if inflated.shape[2]:
         for row in range(dimension):
-            gram[row, row] += inflation
+            gram[row, row] += inflation[agent]
         grown = _invert(gram, factors, numbers)
         for row in range(dimension):
             for column in range(dimension):
-                inflated[row, column] = factors[column, row]
-    return log_det, grown - _factor(shared, factors, numbers)
+                inflated[param_set, agent, row, column] = factors[column, row]
+    log_ratio[param_set, agent] = grown - _factor(shared, factors, numbers)
+    updates[param_set, agent] = 0
 
 
 def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
@@ -287,81 +290,77 @@ def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> No
         agent: The agent.
         arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
     """
-    log_det, log_ratio = _afresh(
-        beliefs.shared_gram[param_set, agent],
-        beliefs.own_gram[param_set, agent],
-        beliefs.shared_response[param_set, agent],
-        beliefs.own_response[param_set, agent],
-        beliefs.received,
-        arms,
-        beliefs.inverse[param_set, agent],
-        beliefs.estimate[param_set, agent],
-        beliefs.fits[param_set, agent],
-        beliefs.widths[param_set, agent],
-        beliefs.inflation[agent],
-        beliefs.inflated[param_set, agent],
-    )
-    if not beliefs.received:
-        beliefs.log_det[param_set, agent] = log_det
-    beliefs.log_ratio[param_set, agent] = log_ratio
-    beliefs.updates[param_set, agent] = 0
-
-
-def choose_by_shared(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
-    """Have *agent* choose by S and s from now on; see `refresh`."""
-    beliefs.log_det[param_set, agent] = _solve(
-        beliefs.shared_gram[param_set, agent],
-        beliefs.shared_response[param_set, agent],
-        arms,
-        beliefs.inverse[param_set, agent],
-        beliefs.estimate[param_set, agent],
-        beliefs.fits[param_set, agent],
-        beliefs.widths[param_set, agent],
-    )
+    _refresh(
+        param_set, agent, arms, beliefs.received, beliefs.shared_gram, beliefs.shared_response, beliefs.own_gram,
+        beliefs.own_response, beliefs.inverse, beliefs.estimate, beliefs.fits, beliefs.widths, beliefs.inflation,
+        beliefs.inflated, beliefs.log_det, beliefs.log_ratio, beliefs.updates,
+    )  # fmt: skip
 
 
 def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
     """Make everything afresh once S is another one, all of which was received; see `refresh`."""
     if beliefs.received:
-        choose_by_shared(beliefs, param_set, agent, arms)
+        beliefs.log_det[param_set, agent] = _solve(
+            beliefs.shared_gram[param_set, agent],
+            beliefs.shared_response[param_set, agent],
+            arms,
+            beliefs.inverse[param_set, agent],
+            beliefs.estimate[param_set, agent],
+            beliefs.fits[param_set, agent],
+            beliefs.widths[param_set, agent],
+        )
     refresh(beliefs, param_set, agent, arms)
 
 
-def take_in(beliefs: Ellipsoids, agent: int, arms: Floats) -> None:
-    """Let *agent*, which decides next, adopt the total that waits for it, if one does: only sets of one deposit."""
-    if not beliefs.waiting.size or beliefs.waiting[agent] < 0:
-        return
-    total = beliefs.totals[beliefs.waiting[agent]]
-    apart = beliefs.apart[agent]
-    beliefs.waiting[agent] = -1
-    param_set = 0
-    shared, response = beliefs.shared_gram[param_set, agent], beliefs.shared_response[param_set, agent]
+@njit(cache=True)
+def _take_total(
+    param_set: int, agent: int, arms: Floats, received: bool, shared_gram: Floats, shared_response: Floats,
+    inverse: Floats, estimate: Floats, fits: Floats, widths: Floats, uses: Integers, log_det: Floats, held: Integers,
+    waiting: Integers, totals: Floats, apart: Floats, counts: Integers, regularizer: float,
+) -> None:  # fmt: skip
+    """Make S and s of *agent* the total that waits for it; see `take_in`."""
+    total, shared, response = totals[waiting[agent]], shared_gram[param_set, agent], shared_response[param_set, agent]
+    waiting[agent] = -1
     dimension = len(response)
+    held[param_set, agent] = counts[agent, 0]
+    if not received:
+        held[param_set, agent] += counts[agent, 1] + uses[param_set, agent]
     place = 0
     for row in range(dimension):
         for column in range(row, dimension):
             shared[row, column] = total[place]
             shared[column, row] = total[place]
             place += 1
-        shared[row, row] += beliefs.regularizer
-    for row in range(dimension):
-        response[row] = total[place + row]
-    beliefs.held[param_set, agent] = beliefs.counts[agent, 0]
-    if beliefs.received:
-        choose_by_shared(beliefs, param_set, agent, arms)
-    else:
-        beliefs.held[param_set, agent] += beliefs.counts[agent, 1] + beliefs.uses[param_set, agent]
-    if beliefs.counts[agent, 1]:
+        shared[row, row] += regularizer
+        response[row] = total[total.size - dimension + row]
+    if received:
+        log_det[param_set, agent] = _solve(
+            shared, response, arms, inverse[param_set, agent], estimate[param_set, agent], fits[param_set, agent],
+            widths[param_set, agent],
+        )  # fmt: skip
+    if counts[agent, 1]:
         place = 0
         for row in range(dimension):
             for column in range(row, dimension):
-                shared[row, column] += apart[place]
+                shared[row, column] += apart[agent, place]
                 if column > row:
-                    shared[column, row] += apart[place]
+                    shared[column, row] += apart[agent, place]
                 place += 1
-        for row in range(dimension):
-            response[row] += apart[place + row]
-    refresh(beliefs, param_set, agent, arms)
+            response[row] += apart[agent, total.size - dimension + row]
+
+
+def take_in(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
+    """Let *agent*, which decides next, adopt the total that waits for it, if one does: only agents of one set deposit.
+
+    That set is passed, as for a constant numba would compile what is called once more.
+    """
+    if beliefs.waiting[agent] >= 0:
+        _take_total(
+            param_set, agent, arms, beliefs.received, beliefs.shared_gram, beliefs.shared_response, beliefs.inverse,
+            beliefs.estimate, beliefs.fits, beliefs.widths, beliefs.uses, beliefs.log_det, beliefs.held,
+            beliefs.waiting, beliefs.totals, beliefs.apart, beliefs.counts, beliefs.regularizer,
+        )  # fmt: skip
+        refresh(beliefs, param_set, agent, arms)
 
 
 def copy(beliefs: Ellipsoids, param_set: int, source: int, agent: int) -> None:
@@ -456,13 +455,15 @@ def add(gram: Floats, response: Floats, leaf: Floats, action: Floats, reward: fl
 
 @njit(cache=True)
 def update_choice(
-    inverse: Floats, estimate: Floats, fits: Floats, widths: Floats, action: Floats, reward: float, arms: Floats,
-    product: Floats,
+    param_set: int, agent: int, inverse: Floats, estimate: Floats, fits: Floats, widths: Floats, action: Floats,
+    reward: float, arms: Floats, product: Floats,
 ) -> float:  # fmt: skip
-    """Have an agent choose by one more observation from now on; return ``x' V^-1 x`` of before.
+    """Have *agent* choose by one more observation from now on; return ``x' V^-1 x`` of before.
 
     Args:
-        inverse: Of the agent, see `Ellipsoids`; updated, as the following.
+        param_set: The set of parameters.
+        agent: The agent.
+        inverse: Of all agents, see `Ellipsoids`; updated, as the following.
         estimate: The same.
         fits: The same.
         widths: The same.
@@ -472,20 +473,21 @@ def update_choice(
         product: Room for d numbers.
     """
     dimension = len(action)
+    line = estimate[param_set, agent]
     expected = 0.0
     for row in range(dimension):
-        expected += action[row] * estimate[row]
-    width = divide(inverse, action, product)
+        expected += action[row] * line[row]
+    width = divide(inverse[param_set, agent], action, product)
     scale = 1.0 / (1.0 + width)
     step = (reward - expected) * scale
     for row in range(dimension):
-        estimate[row] += step * product[row]
+        line[row] += step * product[row]
     for arm in range(arms.shape[1]):
         along = 0.0
         for row in range(dimension):
             along += arms[row, arm] * product[row]
-        fits[arm] += step * along
-        widths[arm] -= scale * along * along
+        fits[param_set, agent, arm] += step * along
+        widths[param_set, agent, arm] -= scale * along * along
     return width
 
 
@@ -556,7 +558,7 @@ def same_bonus(terms: Floats, others: Floats) -> bool:
     return same
 
 
-def take_in_all(beliefs: Ellipsoids, agents: Integers, columns: Floats) -> None:
+def take_in_all(beliefs: Ellipsoids, param_set: int, agents: Integers, columns: Floats) -> None:
     """Let each of *agents* `take_in` what waits for it."""
     for row in range(agents.size):
-        take_in(beliefs, agents[row], columns)
+        take_in(beliefs, param_set, agents[row], columns)

@@ -148,7 +148,7 @@ class EllipsoidLearner(StepLearner):
                 regularizer=begin.regularizer,
             )
         self.beliefs: Ellipsoids = self._common["beliefs"]
-        self._waiting = self.beliefs.waiting if begin.growth >= 0 else None
+        self._waiting = self.beliefs.waiting if "deposit" in self.talks else None
         param_set = world.param_set
         alike = np.append(begin.diagonal, begin.inflation).reshape(2, agents)
         for agent in range(agents):
@@ -181,8 +181,8 @@ class EllipsoidLearner(StepLearner):
     def choose_one(self, slot: int, agent: int, actions: Floats) -> Any:
         """Return the arm with the largest upper bound."""
         param_set = slot % self.world.sets
-        if self._waiting is not None and self._waiting[agent] >= 0:
-            self._steps.take_in(self.beliefs, agent, self.columns)
+        if self._waiting is not None:
+            self._steps.take_in(self.beliefs, param_set, agent, self.columns)
         self.beliefs.tally[1] += self.beliefs.tally[0] - self.beliefs.held[param_set, agent]
         bonus = self._bonus_now(param_set, slot, agent)
         if self._fixed is not None:
@@ -212,10 +212,12 @@ class EllipsoidLearner(StepLearner):
         grown = 0.0
         if not self.beliefs.received:
             width = self._steps.update_choice(
-                self.beliefs.inverse[param_set, agent],
-                self.beliefs.estimate[param_set, agent],
-                self.beliefs.fits[param_set, agent],
-                self.beliefs.widths[param_set, agent],
+                param_set,
+                agent,
+                self.beliefs.inverse,
+                self.beliefs.estimate,
+                self.beliefs.fits,
+                self.beliefs.widths,
                 action,
                 reward,
                 self.columns,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.byzantine.adversaries.attack_kinds import Form
-from netbandit.learners.slots import Agents, Numbers
+from netbandit.learners.slots import Agents, Numbers, largest_mean
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
@@ -208,6 +208,12 @@ class Gosine(StepLearner):
             if arm not in self.held[agent]:
                 self.held[agent, -1] = arm
                 self._replaced += 1
+
+    def answers(self, agents: Agents) -> NDArray[np.int64]:
+        """See `Learner.answers`: of the arms that it holds, that of the largest mean."""
+        held = self.held[agents]
+        rows = agents[:, np.newaxis]
+        return largest_mean(self.pulls[rows, held], self.sums[rows, held], held)
 
     def forget(self, slot: int, agents: Agents) -> None:
         """Reset to the initial state, with the first arms and the first phase."""

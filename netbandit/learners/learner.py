@@ -32,6 +32,8 @@ class AnyLearner(Part, ABC):
 
     late_rewards: ClassVar[bool] = False
     """Whether it supports late rewards."""
+    zero_for_missing: ClassVar[bool] = True
+    """Whether, if so, 0 may stand for a reward that has not come (``feedback.missing``)."""
     needs_window: ClassVar[bool] = False
     """Whether it requires ``feedback.window``."""
 
@@ -135,6 +137,13 @@ class EpochLearner(AnyLearner):
             pulls: How many these are of each arm, or minus how many; shape (a,).
         """
         return int(self.best_arms[member])
+
+    def local_answers(self) -> NDArray[np.int64] | None:
+        """Return the arm that each member recommends for its own means, shape (members,); None: as for all.
+
+        What it recommends for all is its entry of ``best_arms``, in the end the arm of `Commit`.
+        """
+        return None
 
     @abstractmethod
     def conclude(self, means: NDArray[np.float64]) -> None:

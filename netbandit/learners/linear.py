@@ -3,8 +3,6 @@
 Both keep ``V = regularizer I + sum x x'`` and ``u = sum r x`` of the arms chosen, and ``theta_hat = V^-1 u``.
 """
 
-from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +11,7 @@ from pydantic import Field
 
 from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import SumRule, defence_checks
-from netbandit.learners.learner import NO_DEFENCE, AnyLearner
+from netbandit.learners.gathering import GatherLearner
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
 from netbandit.learners.oful import Oful, unused_keys
 from netbandit.learners.slots import Learner
@@ -24,57 +22,6 @@ from netbandit.parts.settings import AtLeastOneOrInfinite
 
 TIE = 1e-12
 """Scores closer than this are equal; the arm with the lowest index is chosen."""
-
-
-class GatherLearner(AnyLearner):
-    """A learner at one node that sees the contexts of a user once all parts of them have arrived."""
-
-    impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
-    late_rewards: ClassVar[bool] = True
-    talks: ClassVar[frozenset[CommunicationPattern]] = frozenset({"gather"})
-    draws_normals: ClassVar[bool] = False
-    """Whether it needs a standard normal vector a user."""
-    stands_in_slots: ClassVar[bool] = False
-    """Whether there is a learner that stands for it where each agent decides in every slot."""
-
-    def in_slots(self) -> Learner:
-        """Return the learner that stands for it where each agent decides in every slot, if there is one."""
-        raise NotImplementedError
-
-    @abstractmethod
-    def start(self, dimension: int) -> None:
-        """Make the state before the first user, whose contexts have as many columns m."""
-
-    @abstractmethod
-    def play(
-        self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        """Choose an arm for each user, one after another, and learn from its reward.
-
-        Args:
-            contexts: Shape (users, K, m), C-contiguous.
-            rewards: What each arm would pay, shape (users, K); only that of the chosen arm is looked at, and where
-                it is NaN the user teaches nothing.
-            normals: Standard normal vectors, shape (users, m); may have no rows where none are needed. They belong
-                to the coordinates of the contexts: where these are rotated, so must they be.
-
-        Returns:
-            The arm of each user, shape (users,).
-        """
-
-    def operations(self, arms: int, dimension: int) -> int | None:
-        """Return the unit operations of a decision, by the paper's count; None, the default: unknown.
-
-        Args:
-            arms: K.
-            dimension: The columns m of a context.
-        """
-        return None
-
-    @property
-    @abstractmethod
-    def parameter(self) -> NDArray[np.float64]:
-        """The present estimate theta_hat, shape (m,)."""
 
 
 class LinearLearner(GatherLearner):
@@ -219,13 +166,6 @@ class LinTs(LinearLearner):
         return np.asarray(np.linalg.solve(self._gram, self._response), dtype=np.float64)
 
 
-def in_slots(learner: AnyLearner) -> Learner:
-    """Return the learner that decides in every slot of each agent: *learner*, or the one in its place."""
-    found = learner.in_slots() if isinstance(learner, GatherLearner) else learner
-    assert isinstance(found, Learner)  # checked before anything runs
-    return found
-
-
 class SharedLinUcb(Oful):
     """OFUL with a radius that does not grow: alpha of ``linucb`` (Li et al. 2010)."""
 
@@ -267,7 +207,7 @@ class SharedLinTs(SharedLinUcb):
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Draw theta for each agent, and choose."""
         beliefs, param_set = self.beliefs, self.world.param_set
-        self._take_in(agents, self.columns)
+        self._take_in(param_set, agents, self.columns)
         beliefs.tally[1] += (beliefs.tally[0] - beliefs.held[param_set, agents]).sum()
         # With V^-1 = C C', C z has the covariance V^-1.
         factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])

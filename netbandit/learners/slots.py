@@ -123,6 +123,8 @@ class Learner(AnyLearner):
             return f"agents that ask need ask, answer and receive: it has no {missing[0]}" if missing else None
         if not cls.has("share") and any(map(cls.has, ("receive", "adopt", "wants", "mix"))):
             return "nothing is ever sent: it has no method share"
+        if cls.has("stopped") and not cls.has("answers"):
+            return "agents that stop need answers: it has no method answers"
         if cls.has("wants") and not cls.has("adopt"):
             return "it wants synchronisations, but has no method adopt"
         return None
@@ -344,6 +346,29 @@ class Learner(AnyLearner):
         """See `AnyLearner.bounded_releases`: by default no noise is added."""
         return True
 
+    def answers(self, agents: Agents) -> NDArray[np.int64]:
+        """Return the arm that each of *agents* would recommend now, shape (n,); -1: none yet.
+
+        A learner with this method has the metrics of answers: the world judges them by its means.
+        """
+        raise NotImplementedError
+
+    def local_answers(self, agents: Agents) -> NDArray[np.int64]:
+        """Return the arm that each would recommend for its own means, shape (n,); by default that of :meth:`answers`.
+
+        Where the means of agents differ, ``wrong_local`` judges it.
+        """
+        return self.answers(agents)
+
+    def stopped(self, agents: Agents) -> NDArray[np.bool_]:
+        """Return which of *agents* have answered for good, shape (n,).
+
+        Asked after the decisions of each slot. Without this method nobody has before the horizon. An agent that has
+        goes on to choose its answer, or (``run.idle``) chooses no more. Only one that loses its memory may take it
+        back.
+        """
+        return np.zeros(len(agents), dtype=np.bool_)
+
     def explored_slots(self) -> NDArray[np.int64] | None:
         """Return in how many slots each agent at first only explores, shape (M,), for traces; None: in none."""
         return None
@@ -355,3 +380,17 @@ class Learner(AnyLearner):
     def remarks(self) -> tuple[str, ...]:
         """Return remarks that readers of its metrics need, a line each; by default there are none."""
         return ()
+
+
+def largest_mean(pulls: Numbers, sums: Numbers, arms: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the arm of the largest mean in each row, of equal ones the first, shape (n,); -1: none was pulled.
+
+    Args:
+        pulls: How often each arm was pulled, shape (n, k).
+        sums: Its rewards, shape (n, k).
+        arms: The arms, shape (n, k) or (1, k).
+    """
+    means = np.divide(sums, pulls, out=np.full(pulls.shape, -np.inf), where=pulls > 0)
+    best = means.argmax(axis=1)
+    found = np.broadcast_to(arms, pulls.shape)[np.arange(len(best)), best]
+    return np.where((pulls > 0).any(axis=1), found, -1)

@@ -42,6 +42,8 @@ class World:
         in_turn: Whether agents decide one after another within a slot, each knowing all before it.
         log: The time in logarithms: slots played, or all pulls of all agents so far.
         isolated: Whether agents never communicate.
+        causal: With broadcasts: returns whether no agent hears of an observation before it has heard all those that the
+            sender knew when it chose, and that the agent ever hears of (causal delivery).
         deposits: Whether agents deposit what they know with a server, see `netbandit.learners.uploads`.
         sets: Sets of parameters that agents keep and use in turn, because messages always arrive late; each set is a
             separate learner, which decides in every ``sets``-th slot.
@@ -76,6 +78,7 @@ class World:
     in_turn: bool = False
     log: Literal["slots", "pulls"] = "slots"
     isolated: bool = False
+    causal: Callable[[], bool] | None = None
     deposits: bool = False
     sets: int = 1
     param_set: int = 0

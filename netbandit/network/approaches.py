@@ -45,14 +45,19 @@ def approaches(tracks: Tracks, reach: float) -> Iterator[Integers]:
 def _look(
     first: Any, time: Any, place: Any, at: Any, begin: int, end: int, window: int, reach: float, rows: Any
 ) -> tuple[int, int]:
-    """Process window after window; return the number of rows and the first window not processed."""
+    """Process window after window; return the number of rows and the first window not processed.
+
+    Loops stand in place of numpy's functions, which numba would compile along for a second.
+    """
     agents = len(first) - 1
     axes = place.shape[1]
     low, high, now = np.empty((agents, axes)), np.empty((agents, axes)), np.empty(axes)
+    cell, order = np.empty(agents, dtype=np.int64), np.empty(agents, dtype=np.int64)
     found: Any = np.int64(0)  # a plain 0 has another type, for which every callee would be compiled again
     while begin < end:
         until = min(end, begin + window)
         kept, largest = found, 0.0
+        left, bottom, right, top = math.inf, math.inf, -math.inf, -math.inf
         for agent in range(agents):
             while at[agent] + 1 < first[agent + 1] and time[at[agent] + 1] <= begin:
                 at[agent] += 1
@@ -72,18 +77,24 @@ def _look(
                     high[agent, axis] = max(high[agent, axis], now[axis])
             for axis in range(2):
                 largest = max(largest, high[agent, axis] - low[agent, axis])
-        left, bottom, right, top = low[:, 0].min(), low[:, 1].min(), high[:, 0].max(), high[:, 1].max()
+            left, bottom = min(left, low[agent, 0]), min(bottom, low[agent, 1])
+            right, top = max(right, high[agent, 0]), max(top, high[agent, 1])
         side = max(reach + largest, math.sqrt(max(right - left, 1e-9) * max(top - bottom, 1e-9) / (2 * agents)))
         side = max(side, max(right - left, top - bottom) / (2 * agents), 1e-9)
         columns, lines = int((right - left) / side) + 1, int((top - bottom) / side) + 1
-        cell, start = np.empty(agents, dtype=np.int64), np.zeros(columns * lines + 1, dtype=np.int64)
+        cells = columns * lines
+        start, filled = np.empty(cells + 1, dtype=np.int64), np.empty(cells + 1, dtype=np.int64)
+        for near in range(cells + 1):
+            start[near] = 0
         for agent in range(agents):
             column = min(columns - 1, int(((low[agent, 0] + high[agent, 0]) / 2 - left) / side))
             line = min(lines - 1, int(((low[agent, 1] + high[agent, 1]) / 2 - bottom) / side))
             cell[agent] = line * columns + column
             start[cell[agent] + 1] += 1
-        start = np.cumsum(start)
-        order, filled = np.empty(agents, dtype=np.int64), start.copy()
+        filled[0] = 0
+        for near in range(cells):
+            start[near + 1] += start[near]
+            filled[near + 1] = start[near + 1]
         for agent in range(agents):
             order[filled[cell[agent]]] = agent
             filled[cell[agent]] += 1

@@ -178,6 +178,8 @@ class Channel:
     back: "Channel"
     down: Downtimes = NEVER_DOWN
     contacts: Downtimes = NEVER_DOWN
+    away_from: int = 0
+    away_until: int = 0
     up_from: int = 0
     up_until: int = 0
     column: int
@@ -245,11 +247,12 @@ class FaultyChannel(Channel):
         down: When its link is down.
         contacts: The downtimes that its sender sees: the gaps between contacts.
         up_from, up_until: The contact looked up last, or a part of it (ns).
+        away_from, away_until: The gap before it, from where it was looked up (ns).
         column: The column of its random numbers in the tables of its class.
         undrawn: The number of its messages counted before the first slot, without random draws.
     """
 
-    __slots__ = ("back", "column", "contacts", "down", "undrawn", "up_from", "up_until")
+    __slots__ = ("away_from", "away_until", "back", "column", "contacts", "down", "undrawn", "up_from", "up_until")
 
     def __init__(
         self, wire: Carrier, sender: int, receiver: int, latency: int, link: Link, rank: int, column: int
@@ -258,7 +261,7 @@ class FaultyChannel(Channel):
         self.back = self
         self.down = self.contacts = NEVER_DOWN
         self.column = column
-        self.undrawn = self.up_from = self.up_until = 0
+        self.undrawn = self.up_from = self.up_until = self.away_from = self.away_until = 0
 
 
 BY_RANK = attrgetter("rank")

@@ -85,9 +85,8 @@ class Wire(Steps):
         arrival, duration = NOT_SENT, self.duration(message.size)
         for channel in channels:
             if channel.receiver != excepted:
-                queued, time = QueuedMessage(message, packet, now, duration), now
-                while time != NEVER:  # all that happens until it starts
-                    time = self.turn(channel, queued, time)
+                queued = QueuedMessage(message, packet, now, duration)
+                self.turn(channel, queued, NEVER)  # all that happens until it starts
                 arrival = queued.arrival
         return arrival
 

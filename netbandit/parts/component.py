@@ -252,6 +252,7 @@ class Others:
         components: The number of connected components of the graph.
         liars: The number of Byzantine agents.
         late: Whether rewards may be learned later than they are paid.
+        agents_fail: Whether agents may be down at times.
         differing: Whether agents of rounds may know different things, and each concludes for itself.
         graph: The graph, a ``netbandit.network.topology:Topology``.
         slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
@@ -272,6 +273,7 @@ class Others:
     components: int
     liars: int
     late: bool
+    agents_fail: bool
     differing: bool
     graph: Any
     slowest_hop: Callable[[int], int]

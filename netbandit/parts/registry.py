@@ -67,6 +67,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "lints": "netbandit.learners.linear:LinTs",
         "queued": "netbandit.learners.queued:Queued",
         "otflinucb": "netbandit.learners.otflinucb:OtfLinUcb",
+        "race": "netbandit.learners.race:Race",
+        "halving": "netbandit.learners.halving:Halving",
+        "fedelim": "netbandit.learners.fedelim:FedElim",
     },
     "protocol": {
         "master-worker": "netbandit.protocols.master_worker:MasterWorker",

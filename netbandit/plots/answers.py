@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from netbandit.plots.bands import Name
 from netbandit.plots.estimates import UNBOUNDED, mean_of, samples
 from netbandit.plots.grouping import Arrangement, titled, value_of
-from netbandit.plots.values import identity, name, shown
+from netbandit.plots.values import identity, name, with_unit
 from netbandit.results.intervals import CONFIDENCE, ratio
-from netbandit.results.metrics import title_name
+from netbandit.results.metrics import best_is, title_name
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult
 
 _AGENTS = "topology.agents"
+_LONGEST = 48
+"""The most characters by which a title calls a point."""
 _TIMES = 3.0
-"""What grows to so many times as much is not told in percent."""
+"""What grows to so many times as much is not told in percent, nor what falls to one in so many."""
 
 
 def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: str) -> str:
@@ -49,7 +51,8 @@ def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: 
     several = len(lines) > 1
     where = f" ({titled({other: value_of(there, other) for other in rest})})" if several else ""
     change = _change(most, "up to " if several else "")
-    return f"{title_name(metric)} {change} as {name(key)} goes from {shown(first)} to {shown(last)}{where}"
+    ends = f"from {with_unit(key, first)} to {with_unit(key, last)}"
+    return f"{title_name(metric)} {change} as {name(key)} goes {ends}{where}"
 
 
 def answer_between(whole: Arrangement, x: str, metric: str) -> str:
@@ -66,18 +69,85 @@ def answer_between(whole: Arrangement, x: str, metric: str) -> str:
     # Regrets of different numbers of agents are no answer to x: the most agents are compared.
     most = whole.values[_AGENTS][-1] if _AGENTS in whole.keys else None
     alike = [point for point in whole.points if most is None or value_of(point, _AGENTS) == most]
-    known = [(mean, point) for point in alike if (mean := mean_of(point, x)) is not None]
-    if not known or not whole.statistic.is_mean or x in UNBOUNDED:
+    known = _known(whole, x, alike)
+    if not known or x in UNBOUNDED:
         return ""
     first, last = min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0])
     times = _decided(samples(first[1], metric), samples(last[1], metric)) if first[0] < last[0] else None
     if times is None:
         return ""
-    begin, end = (
-        f"{titled({key: value_of(point, key) for key in whole.keys})} ({title_name(x)} {scaled(rounded(mean, 3))})"
-        for mean, point in (first, last)
-    )
+    begin, end = (f"{_named(whole, point)} ({title_name(x)} {_text(mean)})" for mean, point in (first, last))
     return f"{title_name(metric)} {_change(times)} from {begin} to {end}"
+
+
+def range_of(whole: Arrangement, metric: str, points: Sequence[PointResult] | None = None, when: str = "") -> str:
+    """Return between which means of *metric* the points of *whole*, or some *points*, lie *when*, and whose these are.
+
+    Empty where no mean is known, or another statistic is shown.
+    """
+    known = _known(whole, metric, points)
+    if not known:
+        return ""
+    (low, least), (high, most) = min(known, key=_mean), max(known, key=_mean)
+    what = title_name(metric)
+    if low == high:
+        return f"{what} is {_text(low)}{' at all points' if len(known) > 1 else ''}{when}"
+    names = [_named(whole, point) for point in (least, most)]
+    short = max(map(len, names)) <= _LONGEST
+    ends = [f"{_text(mean)}{f' ({named})' if short else ''}" for mean, named in zip((low, high), names, strict=True)]
+    chance = "" if _decided(samples(least, metric), samples(most, metric)) else ", which may be chance"
+    return f"{what} is between {' and '.join(ends)}{when}{chance}"
+
+
+def answer_of_two(whole: Arrangement, x: str, metric: str) -> str:
+    """Return how *metric* changes from the least *x* to the largest; where nothing decides that, the best of both."""
+    return answer_between(whole, x, metric) or best_of(whole, x, metric) or range_of(whole, metric)
+
+
+def best_of(whole: Arrangement, x: str, y: str) -> str:
+    """Return the best means of *y* and of *x*, and whose these are; whether pairs decide that no other is as good.
+
+    Empty where one of them is unknown, the same at all points, or of no side that is best.
+    """
+    parts: list[str] = []
+    names: list[str] = []
+    open_in: list[str] = []
+    for metric in (y, x):
+        best = best_is(metric)
+        known = sorted(_known(whole, metric), key=_mean, reverse=best == "highest")
+        if not best or len({mean for mean, _ in known}) < 2:
+            return ""
+        (mean, point), (_, second) = known[:2]
+        names.append(_named(whole, point))
+        verb = "" if parts else " is"
+        parts.append(f"the {'least' if best == 'lowest' else 'most'} {title_name(metric)}{verb} {_text(mean)}")
+        if mean and _decided(samples(point, metric), samples(second, metric)) is None:
+            open_in.append(title_name(metric))
+    if max(map(len, names)) > _LONGEST:
+        return ""
+    same = names[0] == names[1]
+    found = f"{' and '.join(parts)} ({names[0]})" if same else f"{parts[0]} ({names[0]}), {parts[1]} ({names[1]})"
+    return f"{found}; others may be as good in {' and '.join(open_in)}" if open_in else found
+
+
+def _mean(one: tuple[float, PointResult]) -> float:
+    return one[0]
+
+
+def _known(
+    whole: Arrangement, metric: str, points: Sequence[PointResult] | None = None
+) -> list[tuple[float, PointResult]]:
+    """Return the means of *metric* that are known, and the points they are of."""
+    some = {id(point) for point in (whole.points if points is None else points)} if whole.statistic.is_mean else set()
+    return [(mean, one) for one in whole.points if id(one) in some and (mean := mean_of(one, metric)) is not None]
+
+
+def _named(whole: Arrangement, point: PointResult) -> str:
+    return titled({key: value_of(point, key) for key in whole.keys})
+
+
+def _text(mean: float) -> str:
+    return scaled(rounded(mean, 3))
 
 
 def _decided(begin: Mapping[Name, float], end: Mapping[Name, float]) -> float | None:
@@ -85,12 +155,17 @@ def _decided(begin: Mapping[Name, float], end: Mapping[Name, float]) -> float | 
     common = [run for run in end if run in begin]
     if len(common) < 2:
         return None
-    found = ratio([end[run] for run in common], [begin[run] for run in common], CONFIDENCE, paired=True)
+    after, before = [end[run] for run in common], [begin[run] for run in common]
+    if len({*after}) == len({*before}) == 1 and before[0] > 0 < after[0] != before[0]:  # no run differs from another
+        return after[0] / before[0]
+    found = ratio(after, before, CONFIDENCE, paired=True)
     decided = found.value > 0 and not found.why_none and not found.low <= 1 <= found.high
     return found.value if decided else None
 
 
 def _change(times: float, most_of: str = "") -> str:
-    verb, number = "grows" if times > 1 else "falls", times if times >= _TIMES else 100 * abs(times - 1)
-    much = f"{most_of}{scaled(rounded(number, 2))}"
-    return f"{verb} to {much} times as much" if times >= _TIMES else f"{verb} by {much} %"
+    if times >= _TIMES:
+        return f"grows {most_of}{scaled(rounded(times, 2))}-fold"
+    if times > 1:
+        return f"grows by {most_of}{scaled(rounded(100 * (times - 1), 2))} %"
+    return f"falls by {most_of}{scaled(100 - rounded(100 * times, 2))} %"

@@ -79,7 +79,10 @@ def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64], statistic
     if count < 2:
         return Band(mean, mean, mean, count)
     if values.ndim == 1:  # a number, as the table has it
-        width = intervals.mean(values.tolist(), CONFIDENCE).half_width
+        found = statistic.of(values.tolist(), CONFIDENCE)
+        if statistic.rate:
+            return Band(mean, np.asarray(found.low), np.asarray(found.high), count)
+        width = found.half_width
         half = np.asarray(np.nan if width is None else width)
     else:
         half = intervals.half_widths(values)

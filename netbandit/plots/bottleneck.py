@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, legend_below, readable
 from netbandit.results.loads import UPLINK, ends_of_links, mean_loads, nodes_of
-from netbandit.results.numbers import scaled
+from netbandit.results.numbers import scaled, shortest
 from netbandit.results.study_result import PointResult
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MOST = 12
 """The number of links shown, the busiest first."""
 
+_ALIKE = 0.95
+"""A link that is occupied for this share of the busiest one's time is as busy."""
+_BUSY = 0.01
 _LONGEST_NAME = 24
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _PEER_COLOUR, _UPLINK_COLOUR = COLOURS[0], COLOURS[1]
@@ -27,6 +30,18 @@ def queues(point: PointResult) -> bool:
     """Return whether messages occupied a link for any time: nothing queues where bandwidth is unlimited."""
     classes = (use for run in point.finished for use in (run.links, run.uplinks) if use is not None)
     return any(way is not None and bool(way.any()) for use in classes for way in (use.busy, use.busy_back))
+
+
+def most_busy(point: PointResult) -> tuple[float, float]:
+    """Return the longest wait for a link of *point* (s), and the share of the run that one is occupied."""
+    loads = mean_loads(point.finished)[1]
+    shares = np.maximum(loads["utilisation"], loads["utilisation_back"])
+    return float(np.nan_to_num(loads["longest_wait_s"]).max(initial=0.0)), float(shares.max(initial=0.0))
+
+
+def is_busy(point: PointResult) -> bool:
+    """Return whether some link of *point* is occupied for a share of the run that can be seen."""
+    return most_busy(point)[1] >= _BUSY
 
 
 @drawing()
@@ -52,9 +67,11 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
     notes = [whose, described({key: value_of(point, key) for key in arrangement.keys})]
     some = f"the {len(shown)} busiest of {scaled(used)} links in use, " if len(shown) < used else ""
     notes.append(f"{some}each in its busier direction")
-    drawn, (left, right) = figure(
-        f"{arrangement.name}: the busiest links", "; ".join(filter(None, notes)), columns=2, sharey=True
-    )
+    share = shortest(100 * float(busy[shown[0]]), 2)
+    alone = used == 1 or float(np.sort(busy)[-2]) < _ALIKE * float(busy[shown[0]])
+    most = f"{labels[0]} is occupied {share} % of the time, the most of all links"
+    title = f"{arrangement.name}: {most if alone else f'links are occupied up to {share} % of the time'}"
+    drawn, (left, right) = figure(title, "; ".join(filter(None, notes)), columns=2, sharey=True)
     rows = np.arange(len(shown))
     left.barh(rows, 100 * busy[shown], height=0.62, color=colours, zorder=2)
     left.set_xlim(0, 100 if busy.max() > 0.5 else None)

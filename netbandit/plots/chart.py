@@ -236,7 +236,8 @@ class _Content:
         far = shortfall_note([mark.y for mark in self.away])
         notes = [measured, "" if far in measured else far]
         values = [shown(value) for value, _ in chart.whole.along(chart.step)] if chart.step else []
-        if chart.step not in self.axes and len(values) > 1:
+        joined = any(len(line) > 1 for lines in self.lines for line in lines)
+        if chart.step not in self.axes and len(values) > 1 and joined:
             beside = ", beside the points" if chart.labelled else ""
             notes.append(f"along a line: {name(str(chart.step))} from {values[0]} to {values[-1]}{beside}")
         notes += self._coincident()

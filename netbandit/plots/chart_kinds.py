@@ -7,7 +7,7 @@ structures and learners, and charts requested by the user.
 from collections.abc import Sequence
 from typing import Any
 
-from netbandit.plots.answers import answer, answer_between
+from netbandit.plots.answers import answer, answer_between, answer_of_two, best_of, range_of
 from netbandit.plots.chart import HOPS, HOPS_APART, Chart
 from netbandit.plots.estimates import (
     EITHER_DELAY,
@@ -19,8 +19,8 @@ from netbandit.plots.estimates import (
     partly_served,
     privacy_key,
 )
-from netbandit.plots.facets import Facets, Part, facets
-from netbandit.plots.grouping import Arrangement, value_of
+from netbandit.plots.facets import Facets, Part, facets, left_out
+from netbandit.plots.grouping import Arrangement, evenly, value_of
 from netbandit.plots.values import identity, name, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.study_result import PointResult
@@ -79,7 +79,8 @@ def delay_chart(arrangement: Arrangement) -> Chart | None:
 
 def privacy_chart(arrangement: Arrangement) -> Chart | None:
     """Return regret against the privacy spent, or, where no result knows that, against the budget; if these vary."""
-    budget = privacy_key([key for key in arrangement.keys if arrangement.scale(key) is not None])
+    key = privacy_key(arrangement)
+    budget = key if key is not None and arrangement.scale(key) is not None else None
     color = _color(arrangement, budget)
     if len(distinct(_paying(arrangement), "epsilon")) > 1:
         how = {"frontier": _is_design(arrangement), "step": budget}
@@ -103,13 +104,14 @@ def lifetime_chart(arrangement: Arrangement) -> Chart | None:
     key = next((key for key in arrangement.keys if key.startswith("energy.") and arrangement.scale(key)), None)
     if key is None:
         return _tradeoff(arrangement, _LIFETIME, "lifetime", _color(arrangement))
-    return chart_of(arrangement, key, _LIFETIME, _color(arrangement, key))
+    title = answer(arrangement, arrangement.points, key, _LIFETIME) or range_of(arrangement, _LIFETIME)
+    return chart_of(arrangement, key, _LIFETIME, _color(arrangement, key), **({"title": title} if title else {}))
 
 
 def _tradeoff(arrangement: Arrangement, x: str, what: str, color: str | None, **how: Any) -> Chart:
     """Return the chart of the metric that compares points against *x*, which its title calls *what*."""
     y = compared(arrangement.points)
-    title = answer_between(arrangement, x, y) if x not in arrangement.keys else ""
+    title = answer(arrangement, arrangement.points, x, y) if x in arrangement.keys else answer_of_two(arrangement, x, y)
     return chart_of(arrangement, x, y, color, title=title or f"{title_name(y)} against {what}", **how)
 
 
@@ -158,7 +160,7 @@ def _series(arrangement: Arrangement, key: str) -> str | None:
     return arrangement.series if arrangement.series != key else None
 
 
-def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = (), of: int = 1) -> Chart:
+def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) -> Chart:
     """Return regret, and below or beside it the slots waited per round, against the values of *key*.
 
     Where no agent waits, the second row is the delay of information, and without that the cost, if any; where
@@ -168,20 +170,18 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = (), of
         whole: All points.
         key: A key whose values are numbers.
         parts: The points of each column of panels, in which *key* and the series' key vary, with the values they hold
-            fixed; all points, if there are none. At most `MOST_PARTS`.
-        of: The number of such parts, drawn or not.
+            fixed; all points, if there are none. `MOST_PARTS` of them are drawn.
     """
-    columns = list(parts) or [({}, whole)]
+    columns = evenly(parts, MOST_PARTS) or [({}, whole)]
     points = [point for _, part in columns for point in part.points]
     first = compared(points)
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
     metrics = [first, *_not_zero(points, second)]
     title = " and ".join([title_name(first), *(_SHORT.get(metric, metric) for metric in metrics[1:])])
-    left_out = f"{len(columns)} of {of} combinations" if of > len(columns) else ""
-    layout = Facets.row(columns * len(metrics), len(metrics) if len(columns) > 1 else 1, left_out)
+    layout = Facets.row(columns * len(metrics), len(metrics) if len(columns) > 1 else 1, left_out(columns, parts))
     return Chart(
         whole,
-        title=answer(whole, points, key, first) or f"{title} against {name(key)}",
+        title=answer(whole, points, key, first) or range_of(whole, first, points) or f"{title} against {name(key)}",
         layout=layout,
         pairs=[(key, metric) for metric in metrics for _ in columns],
         color=_series(whole, key),
@@ -229,7 +229,8 @@ def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None
     last, late = compared(arrangement.points), lateness(arrangement.points) or "round_slots"
     metrics = [*_not_zero(arrangement.points, "cost", late), last]
     names = ["delay" if metric == late else title_name(metric) for metric in metrics]
-    title = answer_between(arrangement, HOPS, last) or f"{in_words(names, 'and')} against the diameter"
+    found = answer_between(arrangement, HOPS, last) or range_of(arrangement, last)
+    title = found or f"{in_words(names, 'and')} against the diameter"
     candidates = [key for key in arrangement.keys if key.startswith("topology.") and arrangement.scale(key) is None]
     family = "topology.family" if "topology.family" in candidates else next(iter(candidates), None)
     return _of_metrics(arrangement, family, [(HOPS, one) for one in metrics], title, fixed, apart=HOPS_APART)
@@ -238,7 +239,7 @@ def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None
 def cost_chart(arrangement: Arrangement) -> Chart:
     """Return the regret that a cost buys, with a colour for each value of the series' key."""
     y = compared(arrangement.points)
-    title = answer_between(arrangement, "cost", y) or f"{title_name(y)} against cost"
+    title = answer_of_two(arrangement, "cost", y) or f"{title_name(y)} against cost"
     return _of_metrics(arrangement, arrangement.series, [("cost", y)], title)
 
 
@@ -249,7 +250,7 @@ def learners_chart(arrangement: Arrangement) -> Chart:
     """
     y, prices = compared(arrangement.points), _prices(arrangement)
     what = ", ".join(_SHORT.get(price, title_name(price)) for price in prices)
-    title = f"{title_name(y)} of each learner against {what}"
+    title = best_of(arrangement, prices[0], y) or f"{title_name(y)} of each learner against {what}"
     return _of_metrics(arrangement, LEARNER, [(price, y) for price in prices], title, apart=_LEARNERS_APART)
 
 
@@ -259,8 +260,9 @@ def structure_chart(arrangement: Arrangement) -> Chart:
     Protocols are distinguished by colour, all other varying keys by shape. A mark whose wait did not end is dotted.
     """
     layout = Facets.row([({}, arrangement)])
-    pairs = [("cost", compared(arrangement.points))]
-    return Chart(arrangement, "what each structure costs", layout, pairs, color=PROTOCOL, waiting=True)
+    y = compared(arrangement.points)
+    title = best_of(arrangement, "cost", y) or "what each structure costs"
+    return Chart(arrangement, title, layout, [("cost", y)], color=PROTOCOL, waiting=True)
 
 
 def _of_metrics(

@@ -12,11 +12,12 @@ from netbandit.plots.grouping import Arrangement
 from netbandit.results import columns
 from netbandit.results.columns import run_values
 from netbandit.results.failures import failures_of, shortfalls
+from netbandit.results.remarks import asked_for
 from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
 
 EPSILONS = ("learner.epsilon", "learner.epsilon_total")
-"""The keys of a budget of privacy."""
+"""The keys of a budget of privacy; of a learner of the user's own they may be something else."""
 
 UNBOUNDED = ("epsilon", "epsilon_claimed")
 """Metrics that are infinite if a result has no value."""
@@ -37,7 +38,7 @@ class Estimates:
 
     def __init__(self, arrangement: Arrangement, metric: str, points: Sequence[PointResult] | None = None) -> None:
         """Estimate *metric* at all points of *arrangement*, or at *points* of it."""
-        self.statistic = arrangement.statistic
+        self.statistic = arrangement.statistic.of_metric(metric)
         self.kind: Kind = arrangement.bands
         some = arrangement.points if points is None else points
         known = [(point, found) for point in some if (found := samples(point, metric))]
@@ -163,6 +164,8 @@ def lateness(points: Sequence[PointResult]) -> str | None:
     return next((name for name in _LATENESS if any_of(points, name)), None)
 
 
-def privacy_key(keys: Sequence[str]) -> str | None:
-    """Return the budget of privacy among *keys*, if there is one."""
-    return next((key for key in EPSILONS if key in keys), None)
+def privacy_key(arrangement: Arrangement) -> str | None:
+    """Return the key of a budget of privacy that varies; None where no run states any privacy."""
+    runs = [run for point in arrangement.points for run in point.finished]
+    stated = any("epsilon" not in run.metrics or asked_for(run) for run in runs)
+    return next((key for key in EPSILONS if stated and key in arrangement.keys), None)

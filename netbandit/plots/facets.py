@@ -1,12 +1,14 @@
 """The arrangement of panels: a grid of the keys they hold fixed, or a sequence."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.grouping import Arrangement, evenly, titled
 from netbandit.plots.style import figure
-from netbandit.plots.values import identity, name
+from netbandit.plots.values import identity
+from netbandit.util.text import first_few
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +19,8 @@ MOST_ROWS, MOST_COLUMNS = 2, 3
 MOST_ASKED = 3, 4
 """The same if rows and columns were requested."""
 
+_LONGEST = 90
+"""The most characters by which they are named, rather than counted."""
 _NAMED = 3
 """The most parts without a panel that are named."""
 
@@ -104,30 +108,36 @@ def _asked(whole: Arrangement, parts: Sequence[Part]) -> Facets:
     few_rows, few_columns = evenly(down, MOST_ASKED[0]), evenly(across, MOST_ASKED[1])
     pairs = [(row, column) for row in few_rows for column in few_columns]
     places = [place for place, pair in enumerate(pairs) if pair in cells]
-    left_out = [
-        f"{len(few)} of {len(every)} values of {name(key)}"
+    without = [
+        _without([{key: json.loads(one)} for one in every if one not in few])
         for few, every, key in ((few_rows, down, whole.rows), (few_columns, across, whole.columns))
         if key is not None and len(few) < len(every)
     ]
     chosen = [cells[pairs[place]] for place in places]
-    return Facets(chosen, places, len(few_rows), len(few_columns), ", ".join(left_out))
+    return Facets(chosen, places, len(few_rows), len(few_columns), ", ".join(without))
 
 
 def _in_turn(parts: Sequence[Part]) -> Facets:
     chosen = evenly(parts, MOST_ROWS * MOST_COLUMNS)
     columns = 2 if len(chosen) == 4 else max(1, min(len(chosen), MOST_COLUMNS))
     return Facets(
-        chosen, list(range(len(chosen))), max(1, -(-len(chosen) // columns)), columns, _left_out(chosen, parts)
+        chosen, list(range(len(chosen))), max(1, -(-len(chosen) // columns)), columns, left_out(chosen, parts)
     )
 
 
-def _left_out(chosen: Sequence[Part], parts: Sequence[Part]) -> str:
-    """Return the subtitle's note on those of *parts* that are not *chosen*: their names where they are few."""
+def left_out(chosen: Sequence[Part], parts: Sequence[Part]) -> str:
+    """Return the subtitle's note on those of *parts* that are not *chosen*: their names, or how many there are."""
     drawn = {identity(fixed) for fixed, _ in chosen}
     names = [titled(fixed) for fixed, _ in parts if identity(fixed) not in drawn]
-    if len(names) > _NAMED:
+    text = first_few(names, _NAMED)
+    if len(text) > _LONGEST:
         return f"{len(chosen)} of {len(parts)} combinations"
-    return f"without {'; '.join(names)}" if names else ""
+    return f"without {text}" if names else ""
+
+
+def _without(missing: Sequence[dict[str, Any]]) -> str:
+    """Return the subtitle's note on the values of which no panel is drawn."""
+    return f"without {first_few([titled(values) for values in missing], _NAMED)}"
 
 
 def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
@@ -147,14 +157,11 @@ def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
     few_rows, few_columns = evenly(alike, MOST_ROWS), evenly(columns, MOST_COLUMNS)
     pairs = [(row, column) for row in few_rows for column in few_columns]
     places = [place for place, pair in enumerate(pairs) if pair in cells]
-    down = f"values of {name(others[0])}" if len(others) == 1 else f"combinations of {', '.join(map(name, others))}"
-    left_out = [
-        f"{len(few)} of {len(every)} {what}"
-        for few, every, what in ((few_columns, columns, f"values of {name(across)}"), (few_rows, rows, down))
-        if len(few) < len(every)
-    ]
+    missing_rows = [dict(zip(others, json.loads(row), strict=True)) for row in rows if row not in few_rows]
+    missing_columns = [{across: json.loads(one)} for one in columns if one not in few_columns]
+    without = [_without(missing) for missing in (missing_columns, missing_rows) if missing]
     chosen = [cells[pairs[place]] for place in places]
-    return Facets(chosen, places, len(few_rows), len(few_columns), ", ".join(left_out)) if chosen else None
+    return Facets(chosen, places, len(few_rows), len(few_columns), ", ".join(without)) if chosen else None
 
 
 def _alike(rows: Sequence[str], ranks: Mapping[str, Sequence[int]]) -> list[str]:

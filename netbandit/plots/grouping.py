@@ -7,7 +7,7 @@ from typing import Any
 
 from netbandit.plots.bands import Kind
 from netbandit.plots.style import Look, looks
-from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
+from netbandit.plots.values import Scale, identity, in_order, name, scale, shown, with_unit
 from netbandit.results.columns import class_names, main_metric, run_values
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.paired import means_hide
@@ -210,15 +210,16 @@ def titled(values: dict[str, Any]) -> str:
     names = dict(zip(values, short_names(list(values)), strict=True))
 
     def text(key: str, value: Any) -> str:
-        stands_alone = isinstance(value, str) and value[:1].isalpha() and value != "inf"
-        return shown(value) if key == CASE or stands_alone else f"{names[key].replace('_', ' ')} {shown(value)}"
+        stands_alone = isinstance(value, str) and shown(value)[:1].isalpha()
+        plain = key == CASE or stands_alone
+        return shown(value) if plain else f"{names[key].replace('_', ' ')} {with_unit(key, value)}"
 
     return ", ".join(text(key, value) for key, value in there.items())
 
 
 def described(values: dict[str, Any]) -> str:
     """Return the values of some keys in words, as a title lists them; empty without any."""
-    return ", ".join(f"{name(key)}: {shown(value)}" for key, value in values.items() if value != ABSENT)
+    return ", ".join(f"{name(key)}: {with_unit(key, value)}" for key, value in values.items() if value != ABSENT)
 
 
 def evenly(items: Sequence[Any], most: int) -> list[Any]:

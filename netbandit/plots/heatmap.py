@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.plots.answers import range_of
 from netbandit.plots.bands import Band
 from netbandit.plots.estimates import Estimates
 from netbandit.plots.facets import Part, facets
@@ -102,7 +103,8 @@ def draw_heatmap(
         missing_note(whole),
         privacy_note(points),
     )
-    title = f"{whole.name}: {axis_label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
+    over = f"{axis_label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
+    title = f"{whole.name}: {range_of(whole, metric, points) or over}"
     drawn, panels = layout.figure(title, notes, sharex=len(maps) > 1, sharey=len(maps) > 1)
     for place, (fixed, part), (table, cells) in zip(layout.places, maps, tables, strict=True):
         panel = panels[place]

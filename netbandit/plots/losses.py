@@ -10,7 +10,7 @@ from netbandit.plots.style import NEUTRAL, drawing, figure
 from netbandit.plots.subtitles import missing_note, without_note
 from netbandit.results.loads import ends_of_links, mean_loads, nodes_of
 from netbandit.results.message_fates import FATES, failing, of_a_hundred
-from netbandit.results.numbers import scaled, shortest
+from netbandit.results.numbers import shortest
 from netbandit.results.study_result import PointResult
 from netbandit.util.text import in_words, pluralize
 
@@ -22,6 +22,9 @@ MOST = 12
 
 _LEAST = 1.0
 """A picture is worth drawing where so many of 100 messages do not arrive."""
+
+_SEEN = 0.1
+"""A part of a bar of 100 that can be seen."""
 
 _COLOURS = dict(
     zip(FATES, ("#CFE8DE", "#56B4E9", "#F0E442", "#D55E00", "#CC79A7", "#8C8C8C", "#E69F00", "#0072B2"), strict=True)
@@ -48,21 +51,19 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     links = _worst_links(worst)
     where = titled({key: value_of(worst, key) for key in arrangement.keys}) if len(known) > 1 else ""
     replications = max(len(point.finished) for point, _ in shown)
-    notes = [f"sums over {pluralize(replications, 'replication')}, each attempt and copy counts"]
-    if len(shown) < len(known):
-        notes.append(f"{len(shown)} of {scaled(len(known))} points")
+    notes = [f"sums over {pluralize(replications, 'replication')}, each attempt and copy counts; beside: what fails"]
     if links:
         notes.append(f"right: the links that lost most{', ' if where else ''}{where}")
     known_there = {fate for _, each in links for fate, number in each.items() if number}
     unknown = [FATES[fate] for fate in ("collided", "refused") if found[fate] and fate not in known_there]
     if links and unknown:
         notes.append(f"there, what {in_words(unknown, 'or')} is among what was lost on the way")
-    for metric, what in (("stalled", "agents stalled"), ("late", "items came too late")):
+    for metric, what, did in (("stalled", "agent", "stalled"), ("late", "item", "came too late")):
         most = max(float(np.mean([run.metrics.get(metric) or 0 for run in point.finished])) for point, _ in known)
-        notes += [f"up to {shortest(most, 3)} {what}"] if most else []
+        notes += [f"up to {pluralize(shortest(most, 3), what)} {did}"] if most else []
     share = f"{shortest(failing(found), 2)} of 100 messages do not arrive"
-    title = f"{arrangement.name}: {share}{f' at {where}' if where else ''}"
-    notes += filter(None, [without_note(arrangement, [point for point, _ in known]), missing_note(arrangement)])
+    title = f"{arrangement.name}: {share}{f' ({where})' if where else ''}"
+    notes += filter(None, [without_note(arrangement, [point for point, _ in shown]), missing_note(arrangement)])
     drawn, panels = figure(title, "; ".join(notes), columns=2 if links else 1)
     names = [titled({key: value_of(point, key) for key in arrangement.keys}) or "all runs" for point, _ in shown]
     tables = [[(name, each) for name, (_, each) in zip(names, shown, strict=True)], links]
@@ -73,7 +74,7 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
         for row, (_, each) in enumerate(table):
             text = shortest(failing(each), 2)
             panel.text(101, row, text, va="center", color=NEUTRAL, fontsize=8, clip_on=False)
-    used = {fate for table in tables for _, each in table for fate, number in each.items() if number}
+    used = {fate for table in tables for _, each in table for fate, number in each.items() if number >= _SEEN}
     legend_of_parts(drawn, {FATES[fate]: colour for fate, colour in _COLOURS.items() if fate in used})
     return drawn
 

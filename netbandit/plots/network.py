@@ -13,7 +13,7 @@ from netbandit.plots.label_placement import place_labels
 from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
 from netbandit.results.link_use import LINK_FIGURES, mean_link_figures, same_links
-from netbandit.results.numbers import scaled
+from netbandit.results.numbers import rounded, scaled, shortest
 from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
 from netbandit.util.key_paths import lookup
@@ -109,10 +109,24 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
     else:
         whose = f"replication {runs[0].replication} of {len(runs):,}, each on a different network"
     drawing = network(runs[0], mean_link_figures(runs if same else runs[:1])[what])
-    title = LINK_FIGURES[what].title if len(drawing.links) else "no links"
+    title = _busiest(drawing, what) or (LINK_FIGURES[what].title if len(drawing.links) else "no links")
     values = {key: value_of(point, key) for key in arrangement.keys}
     notes = "; ".join(filter(None, (whose, described(values))))
     return draw(f"{arrangement.name}: {title}", drawing, notes, LINK_FIGURES[what].unit)
+
+
+def _busiest(drawing: Drawing, what: str) -> str:
+    """Return what the link with most of *what* has, and how many times the mean that is; empty where none has any."""
+    use = drawing.use
+    if use is None or not np.nan_to_num(use).any():
+        return ""
+    link = int(np.nanargmax(use))
+    ends = " – ".join(str(node) if drawing.names is None else drawing.names[node] for node in drawing.links[link])
+    if what == "lost":
+        return f"{shortest(100 * use[link], 2)} % of what {ends} carries does not arrive, the most of all links"
+    most, times = scaled(rounded(float(use[link]), 3)), float(use[link] / np.nanmean(use))
+    has = f"{ends} has most, {most} ({shortest(times, 2)} times the mean)" if times > 1 else f"{most} on each"
+    return f"{LINK_FIGURES[what].title}: {has}"
 
 
 @drawing()

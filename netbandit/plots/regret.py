@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.plots.answers import range_of
 from netbandit.plots.bands import Band, bands_of, exact
-from netbandit.plots.estimates import measured, partly_absent, partly_served, with_runs
+from netbandit.plots.estimates import compared, measured, partly_absent, partly_served, with_runs
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
 from netbandit.plots.facets import Facets, Part, facets
 from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
@@ -26,7 +27,7 @@ from netbandit.plots.style import (
     wrapped,
 )
 from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note
-from netbandit.plots.values import identity, shown, words
+from netbandit.plots.values import heading, identity, shown, with_unit
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
 from netbandit.results.study_result import PointResult
@@ -232,9 +233,11 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
-    drawn, panels = layout.figure(
-        f"{arrangement.name}: {title_name(curve)} over time", notes, sharex=alike, sharey=True
-    )
+    after = f" after {scaled(horizons[0])} slots" if alike else ""
+    metric = compared(arrangement.points) if curve == "regret" else curve
+    points = [point for one in chosen for point in one.part.points]
+    title = range_of(arrangement, metric, points, after) or f"{title_name(curve)} over time"
+    drawn, panels = layout.figure(f"{arrangement.name}: {title}", notes, sharex=alike, sharey=True)
     direct = len(chosen) == 1 and _labelled_at_ends(chosen[0])
     legend = [] if arrangement.series is None else _legend(arrangement, shapes)
     if not direct:
@@ -404,8 +407,8 @@ def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
     # A few of many numbers imply the others; any other value is identified by its name only.
     values = evenly(present, _ENTRIES) if arrangement.scale(key) is not None else present
     looks = [arrangement.look(key, value) for value in values]
-    title = words(key)
+    title = heading(key)
     if len(values) < len(present):
         title += f" ({len(values)} of {scaled(len(present))} shown)"
     handles = [Line2D([], [], color=look.colour, linestyle=look.dashes) for look in looks]
-    return [(title, handles, [wrapped(shown(value), 22) for value in values])]
+    return [(title, handles, [wrapped(with_unit(key, value), 22) for value in values])]

@@ -6,7 +6,7 @@ from typing import Any
 
 from netbandit.plots.grouping import ABSENT, Arrangement, value_of
 from netbandit.plots.style import DASHES, MARKERS, NEUTRAL, PLAIN, Look, Section, wrapped
-from netbandit.plots.values import identity, name, shown, words
+from netbandit.plots.values import heading, identity, name, with_unit
 from netbandit.results.study_result import PointResult
 
 _MOST = 12
@@ -115,22 +115,22 @@ class Shapes:
             looks = [self.arrangement.look(self.color, value) for value in values]
             if self.others:
                 looks = [replace(look, marker="o") for look in looks]
-            texts = [wrapped(shown(value), _LEGEND) for value in values]
-            sections.append((words(self.color), [handle(look, joined) for look in looks], texts))
+            texts = [wrapped(with_unit(self.color, value), _LEGEND) for value in values]
+            sections.append((heading(self.color), [handle(look, joined) for look in looks], texts))
         if self.others:
             by_text = {identity([value_of(point, key) for key in self.others]): point for point in drawn}
             found = [(place, by_text[text]) for place, text in enumerate(self.combinations) if text in by_text]
             texts = [wrapped(_named(point, self.others) or "none", _LEGEND) for _, point in found]
             handles = [handle(Look(NEUTRAL, _marker(place), "-"), False) for place, _ in found]
-            heading = words(self.others[0]) if len(self.others) == 1 else ", ".join(map(name, self.others))
-            sections.append((heading, handles, texts))
+            above = heading(self.others[0]) if len(self.others) == 1 else ", ".join(map(name, self.others))
+            sections.append((above, handles, texts))
         return sections
 
 
 def _named(point: PointResult, keys: Sequence[str]) -> str:
     """Return the values of *keys* that *point* has."""
-    found = [value_of(point, key) for key in keys]
-    return ", ".join(shown(value) for value in found if value != ABSENT)
+    found = {key: value_of(point, key) for key in keys}
+    return ", ".join(with_unit(key, value) for key, value in found.items() if value != ABSENT)
 
 
 def _tells_more(points: Sequence[PointResult], told: Sequence[str], key: str) -> bool:

@@ -12,11 +12,10 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from netbandit.plots.bands import Kind
-from netbandit.plots.bottleneck import draw_bottleneck, queues
+from netbandit.plots.bottleneck import draw_bottleneck, is_busy, most_busy, queues
 from netbandit.plots.chart import Chart, draw_chart
 from netbandit.plots.chart_kinds import (
     BUDGETS,
-    MOST_PARTS,
     axis_key,
     beside_topology,
     chart_of,
@@ -40,7 +39,7 @@ from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
 from netbandit.plots.facets import Part
 from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
-from netbandit.plots.losses import are_lost, draw_losses
+from netbandit.plots.losses import are_lost, draw_losses, fates
 from netbandit.plots.network import MOST_AGENTS, draw_network
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import subtitle
@@ -51,6 +50,7 @@ from netbandit.plots.values import name as key_name
 from netbandit.plots.waits import draw_waits, have_causes
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures, same_links
+from netbandit.results.message_fates import failing
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
@@ -127,7 +127,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map and
       that is no budget of privacy;
     - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
-      diameters or more; without hybrid networks, which have a diameter in each of their components;
+      diameters or more; without hybrid networks, which have a diameter in each of their components, and those that
+      change;
     - ``privacy``: regret against the epsilon spent, if that differs;
     - ``battery``: how long batteries last against a number of ``[energy]``, or regret against that, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
@@ -136,8 +137,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``losses``: what became of 100 messages, by cause, if one or more of them do not arrive at some point;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and some links
       carry many more than others or it has several components; and ``lost``,
-      by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
-      if bandwidth is limited.
+      by the share of messages that they lost, if any did, where most are lost; and ``bottleneck``, the busiest links
+      and the waits for them, if one is occupied for 1 % of the run.
 
     All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
     ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks
@@ -156,7 +157,7 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
         return networks
     found = [Planned("regret", lambda: draw_regret(arrangement), answers=True)]
     # Points of different privacy are not compared as if they were equal: that is on an axis of its own.
-    alike = privacy_key(arrangement.keys) is None
+    alike = privacy_key(arrangement) is None
     if measure == "regret" and structures_vary(arrangement):
         found.append(Planned("structure", lambda: draw_chart(structure_chart(arrangement)), answers=alike))
     if learners_vary(arrangement):
@@ -186,7 +187,7 @@ def _only_shapes(arrangement: Arrangement) -> bool:
 
 def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
     """Return regret against delay, privacy and communication, of those that vary, and how long batteries last."""
-    spends = privacy_key(arrangement.keys) is not None or bool(privacy_note(arrangement.points))
+    spends = privacy_key(arrangement) is not None or bool(privacy_note(arrangement.points))
     charts = (
         ("delay", delay_chart(arrangement), False),
         ("privacy", privacy_chart(arrangement), spends),
@@ -197,9 +198,10 @@ def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
 
 
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
-    connected = [point for point in arrangement.points if point.value("topology.family") != "hybrid"]
-    few = replace(arrangement, points=tuple(connected)).looking_like(arrangement)
-    without = ", without hybrid networks" if len(connected) < len(arrangement.points) else ""
+    left_out = {id(point): what for point in arrangement.points if (what := _of_no_diameter(point))}
+    some = tuple(point for point in arrangement.points if id(point) not in left_out)
+    few = replace(arrangement, points=some).looking_like(arrangement)
+    without = f", without {' and '.join(dict.fromkeys(left_out.values()))}" if left_out else ""
     parts = _parts(few, beside_topology(arrangement), diameter_varies)
     charts = [(name, fixed, diameter_chart(part, fixed)) for name, (fixed, part) in _named("diameter", parts)]
     return [
@@ -208,14 +210,21 @@ def _against_diameter(arrangement: Arrangement) -> list[Planned]:
     ]
 
 
+def _of_no_diameter(point: PointResult) -> str:
+    """Return what networks those of *point* are, if they have no diameter at each time; empty if they have one."""
+    if point.value("topology.family") == "hybrid":
+        return "hybrid networks"
+    changes = point.value("topology.family") in ("mobile", "contacts") or point.value("topology.changes") is not None
+    return "networks that change" if changes else ""
+
+
 def _against_parameter(arrangement: Arrangement, answers: bool) -> list[Planned]:
     key = axis_key(arrangement)
     if key is None:
         return []
     parts = _parts(arrangement, others(arrangement, key), lambda part: has_a_line(part, key))
-    few = evenly(parts, MOST_PARTS)
     return _together_and_alone(
-        Planned("parameter", lambda: draw_chart(parameter_chart(arrangement, key, few, len(parts))), answers),
+        Planned("parameter", lambda: draw_chart(parameter_chart(arrangement, key, parts)), answers),
         parts,
         lambda part: draw_chart(parameter_chart(arrangement, key, [part])),
     )
@@ -249,12 +258,25 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     def lost(point: PointResult) -> bool:
         return any(link_figures(run)["lost"].any() for run in point.finished)
 
-    networks = network_points(arrangement)
+    def losses(point: PointResult) -> float:
+        found = fates(point)
+        return 0.0 if found is None else failing(found)
+
+    def busy(point: PointResult) -> tuple[float, float]:
+        return most_busy(point) if queues(point) else (0.0, 0.0)
+
+    networks, lossy = network_points(arrangement), network_points(_worst_first(arrangement, losses))
+    busiest = shaped(_worst_first(arrangement, busy), queues)
     return [
         *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
-        *_of_points("lost", arrangement, networks, partial(draw_network, what="lost"), lost),
-        *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck),
+        *_of_points("lost", arrangement, lossy, partial(draw_network, what="lost"), lost),
+        *_of_points("bottleneck", arrangement, busiest, draw_bottleneck, answers=is_busy),
     ]
+
+
+def _worst_first(arrangement: Arrangement, worst: Callable[[PointResult], Any]) -> Arrangement:
+    """Return the same points, those first of which *worst* is largest: of each network one point is drawn."""
+    return replace(arrangement, points=tuple(sorted(arrangement.points, key=worst, reverse=True)))
 
 
 def _of_points(

@@ -159,7 +159,7 @@ def figure(
 
     drawn = Picture(figsize=(WIDTH, HEIGHT), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(drawn)
-    above, below = wrapped(title, 80), wrapped(subtitle, 105) if subtitle else ""
+    above, below = wrapped(title, 86), wrapped(subtitle, 114) if subtitle else ""
     lower = _TOP - _LINE * (above.count("\n") + 1)
     drawn.suptitle(above, x=_LEFT, y=_TOP, ha="left", va="top", fontsize=_TITLE, linespacing=1.2)
     drawn.text(_LEFT, lower, below, ha="left", va="top", fontsize=8, color=_QUIET, linespacing=1.4, gid=_SUBTITLE)
@@ -191,7 +191,7 @@ def wrapped(text: str, width: int) -> str:
     import textwrap
 
     text = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    return "\n".join(textwrap.wrap(text, width, break_long_words=True)) or text
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
 def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:

@@ -16,10 +16,11 @@ from netbandit.plots.style import (
     legend_below,
     readable,
 )
-from netbandit.results.numbers import scaled
+from netbandit.results.numbers import rounded, scaled
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import SERVER, WAITS, Job, Lines, Phase, Transfer
 from netbandit.util.key_paths import lookup
+from netbandit.util.text import pluralize
 from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:
@@ -118,8 +119,10 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")
     if len(what.messages) < what.total:
         notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
-    told = "which agent waits for which" if what.waits else "message by message"  # observations are used as they arrive
-    drawn, (panel,) = figure(f"{run.name}: round {what.number}, {told}", "; ".join(filter(None, notes)))
+    longest = scaled(rounded(max((wait.end - wait.begin for wait in what.waits), default=0) / slot, 3))
+    waited = f", and agents wait up to {pluralize(longest, 'slot')}" if what.waits else ""
+    title = f"{run.name}: round {what.number} takes {pluralize(scaled(what.total), 'message')}{waited}"
+    drawn, (panel,) = figure(title, "; ".join(filter(None, notes)))
     row = {node: index for index, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot
     low, high = what.begin / slot - 0.04 * span, what.end / slot + 0.04 * span

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from netbandit.results.numbers import scaled
+from netbandit.results.numbers import rounded, scaled
 from netbandit.util.units import parse_bandwidth, parse_duration, parse_energy, parse_length, parse_power
 
 _WORDS = {
@@ -49,22 +49,22 @@ _WORDS = {
     "links.uplink.loss": "loss on an uplink (share of messages)",
     "links.uplink.bandwidth": "bandwidth of an uplink",
     "links.uplink.cost": "cost of an uplink, c1",
-    "links.uplink.queue": "messages that the queue of an uplink holds",
-    "links.peer.queue": "messages that the queue of a peer link holds",
-    "compute.speed.factor": "how many times slower the slow nodes are",
+    "links.uplink.queue": "queue of an uplink (messages)",
+    "links.peer.queue": "queue of a peer link (messages)",
+    "compute.speed.factor": "slowness of the slow nodes (factor)",
     "compute.speed.share": "slow nodes (share)",
-    "compute.agents.inbox": "messages that the inbox of an agent holds",
-    "compute.server.inbox": "messages that the inbox of the server holds",
-    "feedback.window": "how long a reward is awaited",
-    "protocol.feedback_deadline": "how long late rewards of a phase are awaited",
+    "compute.agents.inbox": "inbox of an agent (messages)",
+    "compute.server.inbox": "inbox of the server (messages)",
+    "feedback.window": "longest wait for a reward",
+    "protocol.feedback_deadline": "longest wait for late rewards of a phase",
     "energy.preset": "radio",
     "energy.capacity": "capacity of a battery (J)",
-    "energy.idle": "power of an agent that listens (W)",
+    "energy.idle": "idle power of an agent (W)",
     "energy.harvest": "harvested power (W)",
     "energy.recover": "level at which agents come back (share)",
     "feedback.delay": "delay of the feedback",
     "bandit.cost_weight": "weight of an arm's cost",
-    "bandit.made.spread": "how unlike agents are",
+    "bandit.made.spread": "spread between agents",
     "faults.nodes.up_for": "time an agent is up (mean)",
     "faults.nodes.down_for": "time an agent is down (mean)",
     "faults.nodes.memory": "memory of an agent that was down",
@@ -92,19 +92,19 @@ _WORDS = {
     "learner.threshold": "threshold D",
     "learner.weight": "weight of received data",
     "learner.discount": "discount",
-    "learner.epsilon": "privacy budget ε",
+    "learner.epsilon": "learner's ε",
     "learner.epsilon_total": "privacy ε of a run",
     "learner.rounds": "budget R (rounds)",
     "learner.participation": "participation p",
     "protocol.kind": "protocol",
-    "protocol.carry": "time that a message may wait for its link",
+    "protocol.carry": "longest wait of a message for its link",
     "protocol.timing": "timing",
     "protocol.deadline": "deadline",
     "protocol.ttl": "reach of messages (hops)",
     "protocol.collect": "collection",
     "protocol.masks": "contexts masked",
     "protocol.secure_sum": "parts added up in secret",
-    "protocol.pipeline": "users under way at a time",
+    "protocol.pipeline": "users served at a time",
 }
 
 
@@ -116,6 +116,11 @@ def words(key: str) -> str:
 def name(key: str) -> str:
     """Return the meaning of a scenario key in words without the unit."""
     return words(key).split(" (")[0]
+
+
+def heading(key: str) -> str:
+    """Return the meaning of a scenario key above values that have their unit; see `with_unit`."""
+    return words(key).removesuffix(" (W)").removesuffix(" (J)")
 
 
 def identity(value: Any) -> str:
@@ -134,7 +139,7 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         if re.fullmatch(r"[\w./\\ -]+\.(graphml|gml|json|txt|edges|edgelist|csv)", value):
             return PurePosixPath(value.replace("\\", "/")).stem
-        return "∞" if value == "inf" else value
+        return {"inf": "∞", "1 slots": "1 slot"}.get(value, value)
     if isinstance(value, dict):
         if isinstance(value.get("uniform"), list):
             return " to ".join(map(str, value["uniform"]))
@@ -162,11 +167,16 @@ class Scale:
 
 
 _REAL = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9))
+_POWER = (("nW", 1e-9), ("µW", 1e-6), ("mW", 1e-3), ("W", 1))
+_ENERGY = (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1))
+_UNITS_OF = {"(W)": _POWER, "(J)": _ENERGY}
+"""The units of plain numbers, by how the words for their key end."""
+
 _SIZES: tuple[tuple[Callable[[str], float], tuple[tuple[str, float], ...]], ...] = (
     (parse_bandwidth, (("bit/s", 1), ("kbit/s", 10**3), ("Mbit/s", 10**6), ("Gbit/s", 10**9))),
     (parse_length, (("m", 1), ("km", 10**3))),
-    (parse_power, (("nW", 1e-9), ("µW", 1e-6), ("mW", 1e-3), ("W", 1))),
-    (parse_energy, (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1))),
+    (parse_power, _POWER),
+    (parse_energy, _ENERGY),
 )
 """The parser of each kind of size, with its units."""
 
@@ -183,7 +193,9 @@ def scale(key: str, values: Sequence[Any], slot: str = "1 ms") -> Scale | None:
     """
     plain = [_plain(value) for value in values]
     if values and all(value is not None for value in plain):
-        return Scale(tuple(value for value in plain if value is not None), words(key))
+        numbers = [value for value in plain if value is not None]
+        units = _UNITS_OF.get(words(key)[-3:])
+        return Scale(tuple(numbers), words(key)) if units is None else _in_unit(key, numbers, units)
     if not values or not all(isinstance(value, str) for value in values):
         return None
     return _durations(key, values, slot) or _sizes(key, values)
@@ -206,7 +218,7 @@ def _durations(key: str, values: Sequence[str], slot: str) -> Scale | None:
         if all(duration.in_slots or not duration.amount for duration in durations) and any(
             duration.in_slots for duration in durations
         ):
-            return Scale(tuple(float(duration.amount) for duration in durations), f"{words(key)} (slots)")
+            return Scale(tuple(float(duration.amount) for duration in durations), _labelled(key, "slots"))
         length = parse_duration(slot).nanoseconds(1)
         amounts = [duration.nanoseconds(length) for duration in durations]
     except ValueError:
@@ -226,8 +238,22 @@ def _sizes(key: str, values: Sequence[str]) -> Scale | None:
 def _in_unit(key: str, amounts: Sequence[float], units: Sequence[tuple[str, float]]) -> Scale:
     typical = sorted(amount for amount in amounts if amount) or [0]
     unit, size = next(((unit, size) for unit, size in reversed(units) if typical[len(typical) // 2] >= size), units[0])
-    said = words(key).removesuffix(" (W)").removesuffix(" (J)")  # which are for plain numbers
-    return Scale(tuple(amount / size for amount in amounts), f"{said} ({unit})")
+    return Scale(tuple(amount / size for amount in amounts), _labelled(key, unit))
+
+
+def _labelled(key: str, unit: str) -> str:
+    """Return the label of an axis of *key* in a unit, which joins what is in brackets already."""
+    label = heading(key)
+    return f"{label[:-1]}, {unit})" if label.endswith(")") else f"{label} ({unit})"
+
+
+def with_unit(key: str, value: Any) -> str:
+    """Return a value of *key* for a sentence: ``10 µW`` where a plain number stands for a power or an energy."""
+    number, units = _plain(value), _UNITS_OF.get(words(key)[-3:])
+    if not number or math.isinf(number) or units is None:
+        return shown(value)
+    unit, of = next(((unit, of) for unit, of in reversed(units) if abs(number) >= of), units[0])
+    return f"{scaled(rounded(number / of, 3))} {unit}"
 
 
 def in_order(key: str, values: Sequence[Any], slot: str = "1 ms") -> list[Any]:

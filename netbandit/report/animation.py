@@ -22,6 +22,8 @@ from netbandit.results.safe_files import write_whole
 from netbandit.results.study_result import StudyResult
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import SERVER, Job, Lines, Phase, TraceError, first_trace, read_trace, run_of
+from netbandit.util.key_paths import lookup
+from netbandit.util.units import Duration
 
 LIMIT = 20_000
 """The default number of messages played back, which a browser draws smoothly."""
@@ -29,7 +31,7 @@ LIMIT = 20_000
 PAGE = "trace.html"
 """The name of the page beside the trace it was made from."""
 
-STATES = ("explore", "wait", "exploit", "down", "feedback")
+STATES = ("explore", "wait", "exploit", "down", "feedback", "answered", "wrong")
 """The phases of an agent, in the order of the page's colours; otherwise it is idle."""
 
 
@@ -167,7 +169,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         "due": sorted(reward.due for reward in rewards),
         "jobs": _jobs(jobs, agents),
         "states": STATES,
-        "phases": _tracks(phases, agents),
+        "phases": _tracks(phases, agents, _answers(run, slot)),
         "in_slots": not any(phase.name in ("explore", "exploit", "gather") for phase in lines.phases),
         "regret": _regret(run, end // slot),
     }
@@ -189,9 +191,8 @@ def _regret(run: RunResult, last: int) -> list[list[float]]:
 
 
 def _slot(run: RunResult) -> int:
-    """Return the length of a slot in nanoseconds, from the simulated time of a run."""
-    horizon, simulated = int(run.resolved["run"]["horizon"]), float(run.metrics.get("simulated_s") or 0)
-    return max(1, round(simulated * 1e9 / horizon))
+    """Return the length of a slot in nanoseconds."""
+    return Duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
 
 
 def _unit_square(places: Any) -> Any:
@@ -211,13 +212,32 @@ def _in_unit_square(tracks: Sequence[Any] | None) -> list[list[float]] | None:
     return [one.ravel().tolist() for one in flat]
 
 
-def _tracks(phases: list[Phase], agents: int) -> list[list[int]]:
-    """Return, for each agent, begin, end and state of its phases one after the other in one flat list."""
+def _answers(run: RunResult, slot: int) -> dict[int, tuple[int, int, int]]:
+    """Return begin, end and state of each agent that has answered for good."""
+    nodes, end = run.nodes, round(1e9 * float(run.metrics.get("simulated_s") or 0))
+    if nodes is None or nodes.answered is None:
+        return {}
+    wrong = np.zeros(len(nodes.answered)) if nodes.wrong is None else nodes.wrong
+    return {
+        agent: (int(nodes.answered[agent]) * slot, end, STATES.index("wrong" if wrong[agent] == 1 else "answered"))
+        for agent in np.flatnonzero(np.isfinite(nodes.answered)).tolist()
+    }
+
+
+def _tracks(phases: list[Phase], agents: int, answers: Mapping[int, tuple[int, int, int]]) -> list[list[int]]:
+    """Return, for each agent, begin, end and state of its phases, one after the other in one flat list.
+
+    What it has answered comes first, as that is shown whatever else it does.
+    """
     tracks: list[list[tuple[int, int, int]]] = [[] for _ in range(agents)]
     for phase in phases:
         if 0 <= phase.agent < agents:
             tracks[phase.agent].append((phase.begin, phase.end, STATES.index(_state(phase))))
-    return [[number for entry in sorted(track) for number in entry] for track in tracks]
+    first = ([answers[agent]] if agent in answers else [] for agent in range(agents))
+    return [
+        [number for entry in (*own, *sorted(track)) for number in entry]
+        for own, track in zip(first, tracks, strict=True)
+    ]
 
 
 def _jobs(jobs: list[Job], agents: int) -> list[list[list[int]]]:

@@ -23,7 +23,9 @@ LIMIT = 2_000
 _FRAMES, _PER_SECOND = 200, 20
 _NAMED = 60
 """The most agents with names beside them."""
-_STATE_COLOURS = dict(zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"), strict=True))
+_STATE_COLOURS = dict(
+    zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7", "#f0e442", "#d55e00"), strict=True)
+)
 _DECIDING = "#56b4e9"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.report.animation import animated, filled_in
+from netbandit.report.answers import answers
 from netbandit.report.citation import CITATION, citation
 from netbandit.report.emulated import emulated
 from netbandit.report.hot_spots import hot_spots
@@ -69,6 +70,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "networks": hot_spots(folder, study),
         "loads": loads(study),
         "losses": losses(study),
+        "answers": answers(study),
         "emulated": emulated(folder),
         "animation": animated(folder, study),
         "graphs": graphs(study),

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
-from netbandit.results.metrics import HEADINGS, METRICS
+from netbandit.results.metrics import HEADINGS, METRICS, RATES
 from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, privacy_lines, remarks, trouble_lines
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
+from netbandit.simulation.answers import ANSWERS
 from netbandit.simulation.result import FATES, Metric
 from netbandit.util.text import each_once, one_line, pluralize, print_line
 
@@ -171,6 +172,11 @@ _ALWAYS_THERE = {
 """The metrics of every run; any other is added by a learner or a protocol, and has a column."""
 
 
+def _unasked(found: Mapping[str, Estimate]) -> Sequence[str]:
+    """Return the metrics of answers, where these are not what a run is for: its agents never stop, or drop arms."""
+    return () if "answered" in found and "best_lost" not in found else ANSWERS
+
+
 _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered", "mass")
 """Metrics that mostly follow from others that have a column: these come last."""
 
@@ -182,13 +188,14 @@ def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
     who left unserved, and the privacy spent. Metrics that are equal at every point distinguish none, and come last.
     """
     wrong = troubles([run for each in found for run in _runs(each)])
-    own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY)]
+    own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY, _unasked(each))]
+    asked = [name for name in ("wrong_any", "stop_slot", "samples") if name in own]
     # Regrets cannot be compared if privacy differs and no column shows it.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     order = dict.fromkeys(
         (
-            *(first, *wrong, "unserved", *spent, PRICED, "recovery_slots"),
+            *(first, *wrong, *asked, "unserved", *spent, PRICED, "recovery_slots"),
             *(*FIRST_METRICS[1:3], *own, *FIRST_METRICS[3:], *_SAID_ALREADY),
         )
     )
@@ -268,7 +275,7 @@ def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
 
 def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
     nothing = (None, 0.0, 1.0) if metric in _FULL else (None, 0.0)
-    return any(metric in each and each[metric].value not in nothing for each in found)
+    return metric in RATES or any(metric in each and each[metric].value not in nothing for each in found)
 
 
 _FULL = ("alive", "availability", "delivery_ratio", "connected")
@@ -324,7 +331,9 @@ def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign
     if not statistic.is_mean:
         why = f"; {missing[0]}" if missing else ""
         return [f"{statistic.name} [ends of its 95 % interval] over replications{why}"]
-    lines = [f"mean {sign} half-width of the 95 % interval over replications"]
+    shares = any(not each.around and each.ends for some in found for each in some.values())
+    ends = "; share of runs [ends of its interval]" * shares
+    lines = [f"mean {sign} half-width of the 95 % interval over replications{ends}"]
     return [*lines, f"no {sign} where all replications are identical: their spread cannot be estimated"][
         : 1 + bool(missing)
     ]
@@ -354,8 +363,8 @@ def _show_lines(
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     columns = [column(metric, [found[metric]]) for metric in chosen]
     spreads = lined_up([each.spreads[0] for each in columns])
-    before = f"{sign} " if statistic.is_mean else ""
     for each, spread in zip(columns, spreads, strict=True):
+        before = f"{sign} " if each.around else ""
         table.add_row(each.name, each.values[0], f"{before}{spread}" if spread.strip() else "", each.unit)
     console.print(table)
     return _below(0 if everything else len(there) - len(chosen), dashed=any(each.values[0] == "-" for each in columns))

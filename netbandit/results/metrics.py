@@ -17,6 +17,10 @@ _COMPUTING = "runs whose nodes take time to compute (``[compute]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
+_ANSWERS = (
+    "elimination, fedelim, gosine, halving, race, ucb, klucb, thompson, and learners of one's own with ``answers``"
+)
+_STOPS = "elimination, fedelim, halving, race, and learners of one's own with ``stopped``"
 
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(
@@ -68,11 +72,11 @@ METRICS: dict[str, MetricEntry] = {
     "arm_cost": MetricEntry("cost", "Costs of all chosen arms, not weighted.", f"{_CONTEXTS} with ``costs``"),
     "kept": MetricEntry(
         "events",
-        "Events of the log at which the learner chose the logged arm; where the log has propensities, those of them "
-        "that were kept.",
+        "Events of the log at which a learner, also a liar's, chose the logged arm; where the log has propensities, "
+        "those of them that were kept.",
         "logs that are replayed",
     ),
-    "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
+    "ctr": MetricEntry("", "Rewards divided by the events that were kept, of liars, too.", "logs that are replayed"),
     "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),
     "true_ctr": MetricEntry(
         "", "Mean of the true click probabilities of the choices.", "logs that netbandit generates itself"
@@ -98,6 +102,39 @@ METRICS: dict[str, MetricEntry] = {
         "",
         "Whether some agent has dropped the best arm by the horizon, 1 or 0: its mean is the share of such runs.",
         _ELIMINATION,
+    ),
+    "answered": MetricEntry("", "Share of honest agents that have answered for good.", _STOPS),
+    "stop_slot": MetricEntry(
+        "slots",
+        "After how many slots the last honest agent had answered for good; null where one that is up at the end has "
+        "not, or none has.",
+        _STOPS,
+    ),
+    "stop_slot_mean": MetricEntry("slots", "The same, mean over the agents that have.", _STOPS),
+    "samples": MetricEntry(
+        "decisions", "Decisions that honest agents made until each had answered for good, or to the end.", _STOPS
+    ),
+    "wrong": MetricEntry(
+        "",
+        "Share of honest agents whose answer is not one of the best arms, by the means over all agents: of those that "
+        "have answered for good; with learners that never do, of all, by what they would answer at the horizon.",
+        _ANSWERS,
+    ),
+    "wrong_any": MetricEntry(
+        "",
+        "Whether any of these answers is wrong, 1 or 0: its mean is the probability of error that a confidence bounds.",
+        _ANSWERS,
+    ),
+    "wrong_local": MetricEntry(
+        "",
+        "Share of them whose answer, or local answer, is not one of the best arms by their own means.",
+        f"{_ANSWERS}; where the means of agents differ",
+    ),
+    "simple_regret": MetricEntry(
+        "reward",
+        "The mean of the best arm minus that of the arm that an agent would answer at the end, mean over honest "
+        "agents; who has no answer is as good as a random one. Also a curve, of learners that stop.",
+        _ANSWERS,
     ),
     "lies": MetricEntry("", "Share of what agents contributed that was not the truth.", "runs with an adversary"),
     "rejected": MetricEntry(
@@ -141,6 +178,16 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),
     "replaced_arms": MetricEntry("arms", "Arms replaced by one that a neighbour recommended.", "gosine"),
+    "held_back": MetricEntry(
+        "observations", "Observations at the horizon that are not used because an earlier one has not come.", "race"
+    ),
+    "selections": MetricEntry(
+        "pulls", "Pulls that entered a mean: neither those of agents that wait nor later ones.", "fedelim"
+    ),
+    "uplinks": MetricEntry("numbers", "Uses of the uplink: means of an arm that agents have reported.", "fedelim"),
+    "total_cost": MetricEntry(
+        "pulls", "The sum of ``selections`` and of ``learner.uplink_cost`` times ``uplinks``.", "fedelim"
+    ),
     "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
     "activations": MetricEntry(
         "activations",
@@ -424,6 +471,13 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "links_busy": ("links busy", "%"),
     "connected": ("time connected", "%"),
     "best_lost": ("runs that lost the best arm", "%"),
+    "answered": ("agents that answered", "%"),
+    "wrong": ("wrong answers", "%"),
+    "wrong_any": ("runs with a wrong answer", "%"),
+    "wrong_local": ("wrong local answers", "%"),
+    "simple_regret": ("simple regret", ""),
+    "stop_slot": ("last answer", "slots"),
+    "stop_slot_mean": ("answer, mean", "slots"),
     "may_stall": ("runs that may stall", "%"),
     "violations": ("slots below threshold", "%"),
     "accepted": ("items accepted", "%"),
@@ -458,6 +512,10 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "delta_basic_composition": ("delta, basic composition", ""),
 }
 """The label and unit of each metric; others are labelled by their name and have no unit. Shares are in %."""
+
+
+RATES = frozenset({"wrong_any"})
+"""Metrics that are 1 or 0 by chance, so that their mean estimates a probability: its interval is that of a share."""
 
 
 AXIS_LABELS = {
@@ -503,15 +561,26 @@ def axis_label(metric: str) -> str:
     return f"{name} ({unit})" if unit and unit != name else name
 
 
+_TITLE_NAMES = {
+    "relative_ctr": "relative click-through rate",
+    "energy_j": "energy",
+    "bytes": "data sent",
+    "round_slots": "waiting per round",
+    "delay_slots": "delay of received items",
+    "lifetime_slots": "time until the first battery is empty",
+    "epsilon": "ε spent",
+}
+
+
 def title_name(metric: str) -> str:
     """Return the name of a metric in a title."""
-    return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
+    return _TITLE_NAMES.get(metric, metric.replace("_", " "))
 
 
 _HIGHEST = frozenset(
     {
         *("reward", "ctr", "true_ctr", "relative_ctr", "kept", "decisions", "decisions_per_s"),
-        *("availability", "alive", "lifetime_slots", "sustained", "delivery_ratio"),
+        *("availability", "alive", "lifetime_slots", "sustained", "delivery_ratio", "answered"),
     }
 )
 _LOWEST = frozenset(
@@ -519,6 +588,7 @@ _LOWEST = frozenset(
         *("cost", "activations", "messages", "bytes", "items", "energy_j", "wall_s", "context_bytes", "mask_bytes"),
         *("round_slots", "round_slots_median", "round_slots_max", "recovery_slots", "delay_slots", "waiting_slots"),
         *("unserved", "violations", "parameter_error", "best_lost", "blocked_honest", "outnumbered", "stalled"),
+        *("wrong", "wrong_any", "wrong_local", "simple_regret", "stop_slot", "stop_slot_mean", "samples"),
         *("lost", "late", "given_up", "collided", "dropped", "unsent", "unseen"),
         *("epsilon", "epsilon_claimed", "slot_operations", "retransmissions", "absent_slots", "uploads", "downloads"),
     }

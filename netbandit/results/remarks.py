@@ -12,6 +12,7 @@ from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of
 from netbandit.util.key_paths import lookup
 from netbandit.util.text import first_few, in_words, pluralize
+from netbandit.util.units import Duration
 
 INFINITE = "infinite"
 """The text of a value without a bound."""
@@ -199,8 +200,8 @@ def _range(seconds: Sequence[float]) -> str:
 def _lifetime(run: RunResult) -> float | None:
     """Return the life (s) of the first battery to run out; None: unlimited or unknown."""
     slots = run.metrics.get("lifetime_slots")
-    seconds, horizon = run.metrics.get("simulated_s"), lookup(run.resolved, "run.horizon")
-    return None if slots is None or seconds is None else slots * seconds / horizon
+    slot = Duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
+    return None if slots is None else slots * slot / 1e9
 
 
 def _values(runs: Sequence[RunResult], name: str, scale: float = 1.0, digits: int = 6) -> str:

@@ -54,13 +54,13 @@ def nodes_to_write(nodes: Nodes) -> dict[str, object]:
         coordinates = [[None if math.isnan(number) else number for number in place] for place in coordinates]
     figures = {
         name: [None if math.isnan(value) else value for value in values.tolist()]
-        for name in _OF_BATTERIES
+        for name in _OF_AGENTS
         if (values := getattr(nodes, name)) is not None
     }
     return {"names": None if nodes.names is None else list(nodes.names), "coordinates": coordinates, **figures}
 
 
-_OF_BATTERIES = ("energy", "capacity", "drain")
+_OF_AGENTS = ("energy", "capacity", "drain", "answered", "wrong")
 
 
 Read = TypeVar("Read")
@@ -221,12 +221,14 @@ class _NodeColumns:
     energy: list[_Amount | None] | None = None
     capacity: list[_Amount | None] | None = None
     drain: list[_Amount | None] | None = None
+    answered: list[_Amount | None] | None = None
+    wrong: list[_Amount | None] | None = None
 
     def nodes(self) -> Nodes:
         places = self.coordinates
         figures = {
             name: np.array(values, dtype=np.float64)
-            for name in _OF_BATTERIES
+            for name in _OF_AGENTS
             if (values := getattr(self, name)) is not None
         }
         coordinates = None if places is None else np.array(places, dtype=np.float64).reshape(-1, 2)

@@ -21,7 +21,7 @@ NUMBERS = 1
 For changes that affect some scenarios only, see `changed_numbers`.
 """
 
-ADDED: Mapping[str, Any] = {"run.header": 20}
+ADDED: Mapping[str, Any] = {"run.header": 20, "run.until": "horizon", "run.idle": False}
 """Keys added after 0.2.0, with their defaults at that time.
 
 ``"links.peer.loss": 0.0`` is a key of every scenario, ``"bandit:vertical.unserved": "free"`` one of a kind (for the

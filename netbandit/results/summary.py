@@ -75,7 +75,8 @@ def _estimate(point: PointResult, name: str, statistic: Statistic) -> Estimate:
     numbers = [float(value) for value in found if value is not None]
     if not numbers or len(numbers) < len(found):
         return Estimate(None, None, values, _NO_MEAN if found else "no run has finished")
-    return Estimate.of(statistic.of(numbers, CONFIDENCE), values, around=statistic.is_mean)
+    statistic = statistic.of_metric(name)
+    return Estimate.of(statistic.of(numbers, CONFIDENCE), values, around=statistic.is_mean and not statistic.rate)
 
 
 def _point_as_json(point: PointResult) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Modules that workers need, imported once in the process from which they are forked, while files are read.
 
-Numba is not among it: not all runs need it, and workers import it at the same time, each on its core.
+Numba, networkx and scipy are not among them: not all runs need them, small studies would wait for them, and workers
+import them at the same time, each on its core.
 """
 
 import gc
@@ -9,8 +10,6 @@ from netbandit.parts import describing
 
 describing.described = False  # before the classes are made
 
-import networkx
-import scipy.sparse.csgraph
 import threadpoolctl
 
 from netbandit.checks import check
@@ -18,7 +17,7 @@ from netbandit.running import worker
 from netbandit.running.pool import end_with_parent
 from netbandit.simulation.drivers import slots
 
-__all__ = ["check", "networkx", "scipy", "slots", "threadpoolctl", "worker"]
+__all__ = ["check", "slots", "threadpoolctl", "worker"]
 
 gc.set_threshold(50_000, 20, 20)  # as in the command itself
 gc.freeze()  # what workers share with this process is no garbage, and stays shared

@@ -1,9 +1,10 @@
-"""Progress of a sweep or of reading a long file: a bar on a terminal, occasional lines in a log."""
+"""Progress of a sweep, or of anything else that takes long: a bar on a terminal, occasional lines in a log."""
 
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -40,33 +41,33 @@ class ProgressReport:
     """Shows how many runs have ended, and the time left.
 
     Use it as a context, and call it with the number of runs that have ended and the number there are to do, and the
-    same of points.
+    same of points. What is not made of runs is named; it is called with how much is done, or not at all.
 
     Args:
-        console: Where to report: a bar that goes away at the end if it is a terminal, else plain lines at intervals,
-            also while no run ends.
-        reading: The file that is read, if it is not runs that are counted but bytes, or "drawing ...".
+        console: Makes the console, once it is needed: if it is a terminal, it shows a bar that goes away at the end,
+            else plain lines at intervals, also while no run ends.
+        doing: What is done, such as "drawing pictures"; empty: runs.
     """
 
-    def __init__(self, console: "Console", reading: str = "") -> None:
-        self._console = console
-        self._reading = reading
-        self._doing = reading if reading.startswith("drawing ") else f"reading {reading}"
+    def __init__(self, console: "Callable[[], Console]", doing: str = "") -> None:
+        self._make_console = console
+        self._doing = doing
         self._began = time.monotonic()
         self._done = self._total = 0
         self._points_done = self._points = 0
         self._bar: Progress | None = None
         self._lock = threading.Lock()
         self._lines = 0
-        self._warned = bool(reading)
+        self._warned = bool(doing)
         self._first: tuple[float, int] | None = None  # time and count at the first ended run
         self._over = False
 
+    @cached_property
+    def _console(self) -> "Console":
+        return self._make_console()
+
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._later(SHOWN_AFTER, self._show)
-        else:
-            self._later(LINE_EVERY, self._say_again)
+        self._later(SHOWN_AFTER, self._begin)
         return self
 
     def __exit__(
@@ -74,7 +75,7 @@ class ProgressReport:
     ) -> None:
         self._timer.cancel()
         with self._lock:
-            if self._lines and self._done == self._total:
+            if self._lines and self._total and self._done == self._total:
                 self._say()
             self._total = 0
             self._over = True
@@ -97,19 +98,26 @@ class ProgressReport:
         self._timer.daemon = True
         self._timer.start()
 
+    def _begin(self) -> None:
+        if self._console.is_terminal:
+            self._show()
+        else:
+            self._later(max(0.0, LINE_EVERY - SHOWN_AFTER), self._say_again)
+
     def _say_again(self) -> None:
         """Write a line if something is to be done, and another one later."""
         with self._lock:
             if self._over:
                 return
-            if self._done < self._total:
+            if self._done < self._total or (self._doing and not self._total):
                 self._lines += 1
                 self._say()
             self._later(max(LINE_EVERY, LINE_SHARE * (time.monotonic() - self._began)), self._say_again)
 
     def _say(self, more: str = "") -> None:
-        share = self._done / self._total
-        far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {pluralize(self._total, 'run')}"]
+        far = [self._doing] if self._doing else [f"{self._done} of {pluralize(self._total, 'run')}"]
+        if self._doing and self._total:
+            far = [f"{self._doing}: {self._done / self._total:.0%}"]
         if self._points > 1:
             far.append(f"{self._points_done} of {self._points} points")
         parts = [f"{', '.join(far)} after {rough_time(time.monotonic() - self._began)}", self._rate(), self._estimate()]
@@ -129,21 +137,21 @@ class ProgressReport:
         with self._lock:
             if self._over:
                 return
-            if not self._total:  # the total is not known yet
+            if not self._total and not self._doing:  # the number of runs is not known yet
                 self._later(SHOWN_AFTER / 4, self._show)
                 return
             wide = self._console.width >= _WIDE
             self._bar = Progress(
-                TextColumn(self._doing if self._reading else "runs", markup=False),
+                TextColumn(self._doing or "runs", markup=False),
                 *([BarColumn(bar_width=None)] if wide else []),
-                TaskProgressColumn() if self._reading else MofNCompleteColumn(),
+                TaskProgressColumn() if self._doing else MofNCompleteColumn(),
                 *([TextColumn("{task.fields[points]}")] if self._points > 1 else []),
                 *([TimeElapsedColumn()] if wide else []),
                 TextColumn("{task.fields[estimate]}"),
                 console=self._console,
                 transient=True,
             )
-            self._bar.add_task("", total=self._total, points="", estimate="")
+            self._bar.add_task("", total=None, points="", estimate="")
             self._bar.tasks[0].start_time = self._began
             self._update(self._bar)
             self._bar.start()
@@ -151,12 +159,13 @@ class ProgressReport:
     def _update(self, bar: "Progress") -> None:
         points = f"points {self._points_done}/{self._points}"
         estimate = ", ".join(filter(None, (self._rate(), self._estimate())))
-        bar.update(bar.task_ids[0], completed=self._done, total=self._total, points=points, estimate=estimate)
+        whole = self._total or None  # unknown
+        bar.update(bar.task_ids[0], completed=self._done, total=whole, points=points, estimate=estimate)
 
     def _rate(self) -> str:
         """Return the rate of runs per second, minute, hour or day; empty if it is unknown."""
         seconds = time.monotonic() - self._began
-        if self._reading or not self._done or not seconds:
+        if self._doing or not self._done or not seconds:
             return ""
         name, length = next(
             ((name, length) for name, length in _SPANS if self._done / seconds * length >= 0.95), _SPANS[-1]
@@ -183,18 +192,22 @@ class ProgressReport:
 
 
 @contextmanager
-def reading(console: "Callable[[], Console]") -> Iterator[Callable[[str, int, int], None]]:
+def reading(console: "Callable[[], Console]", doing: str = "") -> Iterator[Callable[[str, int, int], None]]:
     """Give a function to be told the name of a file that is read, how much of it has been, and how much there is.
 
-    The *console* is made for the first large file; most scenarios have none.
+    Before it is told of the first one, the progress is that of *doing*, if anything. What is drawn is told, too, by a
+    text that begins so.
     """
     reports: dict[str, ProgressReport] = {}
     with ExitStack() as open_reports:
+        if doing:
+            open_reports.enter_context(ProgressReport(console, doing))
 
         def watch(file: str, done: int, total: int) -> None:
             if file not in reports:
                 open_reports.pop_all().close()  # one bar at a time
-                reports[file] = open_reports.enter_context(ProgressReport(console(), file))
+                text = file if file.startswith("drawing ") else f"reading {file}"
+                reports[file] = open_reports.enter_context(ProgressReport(console, text))
             reports[file](done, total)
 
         yield watch

@@ -78,6 +78,16 @@ class RunSettings(Settings):
         description="Bytes of the header of each message that carries items; 0 counts what agents share alone. Calls, "
         "requests, notices and acknowledgements keep theirs.",
     )
+    until: Literal["horizon", "answered"] = Field(
+        default="horizon",
+        description='When the run ends: at the horizon, or ("answered") with the slot in which the last agent that is '
+        "up has answered for good, as learners say that stop; the horizon is then the limit.",
+    )
+    idle: bool = Field(
+        default=False,
+        description="Whether an agent that has answered for good decides no more. It still receives and forwards, and "
+        "sends nothing of its own. Otherwise it goes on to pull its answer.",
+    )
 
     @property
     def slot_nanoseconds(self) -> int:

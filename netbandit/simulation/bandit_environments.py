@@ -16,6 +16,7 @@ from netbandit.bandits.gaussian import Gaussian
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import TOLERANCE, Procurement
 from netbandit.bandits.varied import VariedArms
+from netbandit.conditions.feedback_queue import ARM, SLOT
 from netbandit.network.message import Kind
 from netbandit.simulation.regret import PRIME
 from netbandit.simulation.result import Metric
@@ -183,7 +184,7 @@ class BanditEnvironment(ABC):
 
     def learn_late_one(self, agent: int, row: int, learner: Any, feedback: Any) -> None:
         """Let *agent* learn the reward in a *row* of the queue, from which it has just been taken."""
-        pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
+        pulled, arm = feedback.rows[agent, row, SLOT], feedback.rows[agent, row, ARM]
         learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row])
 
     def check_one(self, slot: int, agent: int, arm: Any) -> None:
@@ -463,7 +464,7 @@ class ActionSetEnvironment(BanditEnvironment):
 
     def learn_late_one(self, agent: int, row: int, learner: Any, feedback: Any) -> None:
         """See `BanditEnvironment.learn_late_one`; vectors are queued with the rewards."""
-        pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
+        pulled, arm = feedback.rows[agent, row, SLOT], feedback.rows[agent, row, ARM]
         learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row], feedback.vectors[agent, row])
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:

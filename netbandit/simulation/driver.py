@@ -5,20 +5,23 @@ protocol.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from simpy import Event
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.conditions.condition import Model
 from netbandit.conditions.feedback_plan import FeedbackPlan
 from netbandit.conditions.lies_plan import LiesPlan
+from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.parts.component import CommunicationPattern
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import RunSettings
@@ -74,6 +77,7 @@ class DriverResult:
             driver; infinities are allowed here.
         privacy: The account behind ``epsilon`` and ``delta``; None without privacy accounting.
         remarks: Notes needed to interpret the metrics, one line each.
+        of_agents: What is known of each agent: fields of `netbandit.simulation.result.Nodes`.
     """
 
     regret: float | None
@@ -81,6 +85,7 @@ class DriverResult:
     metrics: dict[str, Metric]
     privacy: PrivacySpent | None = None
     remarks: tuple[str, ...] = ()
+    of_agents: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 class Driver(ABC):
@@ -90,17 +95,25 @@ class Driver(ABC):
         context: The replication.
 
     Attributes:
-        pattern: The communication pattern, which the protocol must offer; None if it depends on the learner.
+        over: Succeeds once all agents that are up have answered for good, if a run until then knows it at once.
     """
-
-    pattern: ClassVar[CommunicationPattern | None] = None
 
     def __init__(self, context: ReplicationContext) -> None:
         self.context = context
+        self.over = Event(context.clock.environment)
 
     @abstractmethod
     def start(self) -> None:
         """Build the protocol and start the agents; the event loop has not run yet."""
+
+    def close(self) -> None:
+        """Note that a run until all have answered has come to its limit."""
+        if not self.over.triggered:
+            self.over.succeed()
+
+    def answered(self) -> int:
+        """Return after how many slots all agents that are up have answered for good, at most the horizon."""
+        return self.context.clock.horizon
 
     @property
     def waits(self) -> bool:
@@ -121,3 +134,19 @@ class Driver(ABC):
     @abstractmethod
     def finish(self) -> DriverResult:
         """Compute the result, after the last event."""
+
+
+def concludes_per_agent(
+    learner: AnyLearner, protocol: NetworkProtocol, *, fail: bool, forget: bool, lack: bool = False
+) -> bool:
+    """Return whether each agent concludes rounds for itself.
+
+    Args:
+        learner: The learner.
+        protocol: The protocol.
+        fail: Whether agents may go down.
+        forget: Whether they lose their memory then.
+        lack: Whether they may go on without some rewards of a phase.
+    """
+    differs = protocol.differs or forget or lack or (fail and protocol.ends_without)
+    return differs and isinstance(learner, DifferingSets)

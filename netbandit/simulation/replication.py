@@ -40,7 +40,8 @@ from netbandit.simulation.accounting import (
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers.choice import driver_for, pattern_of
-from netbandit.simulation.result import Metric, RunResult, versions
+from netbandit.simulation.regret import level_to_the_end
+from netbandit.simulation.result import Curve, Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import is_ours
@@ -63,6 +64,7 @@ class Simulation:
         self._point = point
         self._replication = replication
         self._streams = streams
+        self._horizon = point.scenario.run.horizon
 
     def run(self, trace: Path | None = None) -> RunResult:
         """Run to the horizon.
@@ -80,6 +82,8 @@ class Simulation:
         fingerprint = Fingerprint()
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
+            if scenario.run.until == "answered":
+                self._horizon = self._answered(topology)
             context = self.context(topology, fingerprint, writer)
             network, clock, models = context.network, context.clock, context.models
             driver = driver_for(context)
@@ -135,6 +139,9 @@ class Simulation:
         metrics |= _finite(figures_of(context.bandit, context.bandit.figures(), metrics))
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
         metrics["may_stall"] = int(in_vain and may_never_come(context))
+        of_agents = {name: array for model in models for name, array in model.of_agents().items()}
+        if scenario.run.until == "answered":
+            of_agents |= outcome.of_agents
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
         return RunResult(
@@ -151,13 +158,13 @@ class Simulation:
                 "diameter": topology.diameter,
                 "radius": topology.radius,
             },
-            curves=outcome.curves,
+            curves={name: self._level(curve) for name, curve in outcome.curves.items()},
             links=link_use(network, topology),
             uplinks=use_of(network.links.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point)),
             machine=machine_text(machine()),
-            nodes=nodes_of(topology, {name: array for model in models for name, array in model.of_agents().items()}),
+            nodes=nodes_of(topology, of_agents),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
@@ -168,6 +175,23 @@ class Simulation:
                 *(remark for model in models for remark in model.remarks()),
             ),
         )
+
+    def _answered(self, topology: Topology) -> int:
+        """Play until all agents that are up have answered for good, and return after how many slots that is.
+
+        The run itself is then one of this horizon, so that nothing that plans ahead need know how it ends.
+        """
+        context = self.context(topology, Fingerprint(), None)
+        driver, clock = driver_for(context), context.clock
+        driver.start()
+        clock.at_end(driver.close)
+        clock.environment.run(until=driver.over)
+        return driver.answered()
+
+    def _level(self, curve: Curve) -> Curve:
+        """Return *curve*, level from the end of the run to the horizon, where it ended before."""
+        limit = self._point.scenario.run.horizon
+        return curve if self._horizon == limit else level_to_the_end(curve.slots, curve.values, limit)
 
     def choices(self) -> list[Choice]:
         """Return the choice of kernels for each part of the run, with the reasons; nothing is run.
@@ -184,7 +208,7 @@ class Simulation:
         """Return what is the case, by what each condition says."""
         point, run = self._point, self._point.scenario.run
         streams = self._streams or Streams(run.seed, self._replication)
-        clock = Clock(Environment(), run.slot_nanoseconds, run.horizon)
+        clock = Clock(Environment(), run.slot_nanoseconds, self._horizon)
         drawn_from = topology_streams(point.family, run.seed, self._replication)
         talk = pattern_of(type(point.bandit), type(point.learner)) or ""
         bandit = checked(point.bandit.fresh())

@@ -103,7 +103,7 @@ class LinkUse:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Names and coordinates of the nodes, if the topology has them, and the state of their batteries.
+    """Names and coordinates of the nodes, if the topology has them, the state of their batteries, and their answers.
 
     Attributes:
         names: One name per node, or None.
@@ -112,6 +112,9 @@ class Nodes:
         capacity: The capacity (J) of each battery, shape (nodes,).
         drain: The power (W) that empties it, net of what is harvested, shape (nodes,): capacity over lifetime; 0 where
             it is sustained, NaN where the run was too short to tell.
+        answered: After how many slots each agent had answered for good, shape (nodes,), NaN where it had not; None: the
+            run did not end with the answers.
+        wrong: Whether that is wrong, 1 or 0, shape (nodes,), NaN where it is not judged; None: likewise.
     """
 
     names: tuple[str, ...] | None = None
@@ -119,6 +122,8 @@ class Nodes:
     energy: NDArray[np.float64] | None = None
     capacity: NDArray[np.float64] | None = None
     drain: NDArray[np.float64] | None = None
+    answered: NDArray[np.float64] | None = None
+    wrong: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit, Outline
 from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
+from netbandit.learners.gathering import GatherLearner
 from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
-from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
 from netbandit.parts.component import Part
@@ -203,6 +203,20 @@ class _OfLearner(_OfAnyLearner):
         if not isinstance(learners, list) or len(learners) != sets or not all(type(one) is kind for one in learners):
             raise _WrongError(f"a list of {sets} learners like itself", described(learners))
         return learners
+
+    def answers(self, arms: Any, agents: Agents) -> NDArray[Any]:
+        assert self._world is not None, "it is started before it answers"
+        count = self._world.arms
+        found = _mismatch(arms, "iu", agents.shape) or _outside(arms, -1, count - 1, "arm ")
+        if found:
+            text = f"an arm from 0 to {count - 1}, or -1, for each of its {len(agents)} agents, integers of shape"
+            raise _WrongError(f"{text} ({len(agents)},)", found)
+        return np.asarray(arms)
+
+    local_answers = answers
+
+    def stopped(self, said: Any, agents: Agents) -> NDArray[np.bool_]:
+        return self._said(said, agents)
 
     def wants(self, said: Any, slot: int, agents: Agents) -> NDArray[np.bool_]:
         return self._said(said, agents)

@@ -126,6 +126,7 @@ def test_a_picture_of_some_points_keeps_curves_over_time_and_changes_like_any_of
         results.plot("regret", rows="protocol", columns="protocol.kind")
 
 
+@pytest.mark.ci
 def test_a_report_is_one_page_where_it_is_wanted(results, tmp_path):
     page = results.report(tmp_path / "page.html")
     assert "<html" in page.read_text()[:500]

@@ -30,6 +30,7 @@ def test_a_study_from_a_graph_to_a_picture_takes_at_most_twelve_lines(shown):
     assert isinstance(shown["study"], Figure)
 
 
+@pytest.mark.ci
 def test_the_notebook_shows_the_numbers_that_its_cells_give(shown):
     outputs = {cell["id"]: cell.get("outputs") for cell in NOTEBOOK["cells"]}
     assert isinstance(shown["links"], pandas.DataFrame)

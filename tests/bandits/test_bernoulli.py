@@ -178,7 +178,8 @@ def test_each_wrong_mean_is_named_once():
     assert places(means=[0.5, 1.5, "x", True, -1, float("nan")]) == [("means", index) for index in range(1, 6)]
     assert places(means=[]) == [("means",)]
     for means in ("unifrom", 0.5, True, {}):
-        assert mistakes(means=means) == [(("means",), 'must be "uniform" or a list of numbers from 0 to 1')]
+        (mistake,) = mistakes(means=means)
+        assert mistake == (("means",), 'must be "uniform" or a list of numbers from 0 to 1, or one for each agent')
 
 
 @pytest.mark.parametrize(

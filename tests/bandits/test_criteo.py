@@ -67,6 +67,7 @@ def cantor(first, second):
     return (first + second) * (first + second + 1) // 2 + second
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [700, 100_000])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_log_is_what_pandas_makes_of_it(tmp_path, monkeypatch, size, seed):

@@ -72,6 +72,7 @@ def test_fresh_sets_differ_by_slot_and_agent_and_fixed_ones_do_not() -> None:
     assert fresh.fixed_actions is None
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("law", "variance"), [("beta", None), ("bernoulli", None), ("gaussian", 0.04)])
 def test_rewards_have_the_mean_and_the_variance_of_their_law(law: str, variance: float | None) -> None:
     bandit = build(rewards=law, deviation=0.2) if law == "gaussian" else build(rewards=law)
@@ -128,6 +129,7 @@ def test_a_cube_is_drawn_from_the_stream_of_the_agent_number_by_number() -> None
     assert (sets_of(bandit, 4) == (2 * numbers - 1) * (1 / np.sqrt(3))).all()
 
 
+@pytest.mark.ci
 def test_a_pool_shows_some_of_its_vectors_none_twice_and_all_alike() -> None:
     bandit = build(draw="pool", rewards="gaussian", dimension=2, arms=40, agents=1)
     pool = bandit.world.pool

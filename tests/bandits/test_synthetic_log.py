@@ -17,6 +17,7 @@ def events_of(log, count, streams):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("combine", ["sum", "product"])
 @pytest.mark.parametrize("name", ["log.txt", "log.txt.gz"])
 def test_the_file_holds_the_events_of_the_scenario(tmp_path, combine, name):

@@ -12,6 +12,7 @@ from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.gaussian import Gaussian
 from netbandit.bandits.mixed import Mixed, centre, truncated_mean, truncated_quantile
 from netbandit.parts.component import Others
+from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.execution import executed
 from netbandit.util.streams import Streams
 
@@ -75,6 +76,7 @@ def test_listed_changes_begin_at_their_slots_however_many_and_however_late(horiz
     assert all("has no effect: the run ends before it" in text for _, text in found)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("how", ["plain", "compiled"])
 @pytest.mark.parametrize(("horizon", "slot"), [(2, 7), (3, 3), (2, 1)])
 @pytest.mark.parametrize(("learner", "protocol"), [("ucb", "silent"), ("thompson", "local"), ("dec-ucb", "consensus")])
@@ -197,6 +199,7 @@ kind = "silent"
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("bandit", "learner", "key"),
     [
@@ -257,3 +260,36 @@ def test_what_never_changes_costs_as_before(tmp_path):
         table = netbandit.run(file, out=tmp_path / f"out{place}")
         found.append(float(table[table["metric"] == "regret"]["value"].iloc[0]))
     assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Bernoulli, Gaussian])
+def test_means_can_be_listed_by_agent(kind):
+    rows = [[0.1, 0.9], [0.8, 0.3], [1.0, 0.0]]
+    world = started(kind(means=rows))
+    assert world.agent_means.tolist() == rows
+    assert world.global_means == pytest.approx([1.9 / 3, 0.4])
+    assert world.outline().arms == 2
+    assert world.outline().has_gap
+    assert not kind(means=[[0.0, 1.0], [1.0, 0.0]]).outline().has_gap
+    near = started(kind(means=rows, heterogeneity=0.2))
+    shifts = Streams(0, 0).generator("bandit.heterogeneity").uniform(-0.2, 0.2, (3, 2))
+    assert near.agent_means == pytest.approx(np.clip(np.array(rows) + shifts, *kind.bounds))
+    changed = started(kind(means=rows, changes=[{"slot": 5, "means": [0.5, 0.5]}]))
+    assert changed.means_at(4) == pytest.approx(np.array(rows))
+    shifted = np.array(rows) - np.array(rows).mean(axis=0) + 0.5
+    assert changed.means_at(5) == pytest.approx(np.clip(shifted, *kind.bounds))
+
+
+def test_means_by_agent_are_told_apart_from_the_wrong_number_of_them(tmp_path):
+    three = "bandit={kind='bernoulli', means=[[0.1, 0.9], [0.8], [1.0, 1.5]]}"
+    with pytest.raises(ScenarioError) as wrong:
+        run(tmp_path, three)
+    assert any("bandit.means[2][1]" in line for line in wrong.value.lines)
+    with pytest.raises(ScenarioError) as wrong:
+        run(tmp_path, three.replace("1.5", "0.5"))
+    (line,) = wrong.value.lines
+    assert "bandit.means[1]: lists 1 mean, but there are 2 arms in the row of agent 0" in line
+    with pytest.raises(ScenarioError) as wrong:
+        run(tmp_path, "bandit={kind='gaussian', means=[[0.1, 0.9], [0.8, 0.3]]}")
+    (line,) = wrong.value.lines
+    assert "lists the means of 2 agents, but there are 4 agents" in line

@@ -42,6 +42,7 @@ def test_the_page_names_machine_versions_and_day(tables):
     assert tables.page([]) == "No figures are recorded with this version.\n"
 
 
+@pytest.mark.ci
 def test_every_benchmark_has_a_chart(tables, tmp_path):
     import benchmarks
 

@@ -57,6 +57,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.ci
 def test_the_command_records_and_compares(measured, tmp_path):
     file = tmp_path / "before"
     measured(suite(1.0, 1.01, 0.99), suite(3.0, 3.03, 2.97), suite(1.0, 1.01, 0.99))

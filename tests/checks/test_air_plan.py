@@ -70,7 +70,7 @@ def test_it_knows_the_totals_of_agents_and_the_life_that_they_are_of():
     assert lines(put_over(totals, lost))[0].startswith("a message of 88 bytes takes")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("learner", BUILT_IN["learner"])
 def test_it_says_something_of_every_learner_and_its_ways_of_sharing(learner):
     said = 0

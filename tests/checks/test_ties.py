@@ -30,6 +30,7 @@ def test_asynchronous_rounds_over_equal_links_have_a_note(kind):
         assert notes(f"protocol.kind={kind}", without) == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "tied", "apart"), [("flooding", 108, 123), ("gis", 318, 390), ("relay", 90, 90)])
 def test_fewer_messages_are_sent_with_ties(kind, tied, apart):
     """The numbers of the documentation."""

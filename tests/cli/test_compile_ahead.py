@@ -69,6 +69,7 @@ def test_mistakes_are_said_and_what_fails_is_told(tmp_path):
     assert "Traceback" not in errors
 
 
+@pytest.mark.ci
 def test_all_is_each_built_in_learner():
     found = {kind_of("learner", scene.tables["learner"]["kind"]) for scene in scenes_of_learners()}
     assert found == {*BUILT_IN["learner"]}

@@ -85,7 +85,7 @@ def test_more_processes_than_a_machine_has_use_for(check):
     assert "10000 is not in the range 0<=x<=" in lines[-1]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.ci
 @LINUX
 @pytest.mark.parametrize("command", [["check", "scene.toml"], ["run", "scene.toml", "--json"], ["--help"]])
 def test_a_full_disk_as_standard_output_is_one_line(tmp_path, command):
@@ -177,7 +177,7 @@ main()
 
 
 @LINUX
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("number", [1, 2, 5, 20])
 @pytest.mark.parametrize("signal", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("command", COMMANDS)

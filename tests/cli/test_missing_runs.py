@@ -33,6 +33,7 @@ def lines(out):
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("command", ["plot", "table", "compare", "report", "links", "nodes"])
 def test_commands_name_them(out, command):
     done = CliRunner().invoke(main, [command, str(out)])

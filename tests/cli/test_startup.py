@@ -34,21 +34,31 @@ topology = { family = "ring", agents = 5 }
 bandit = { kind = "bernoulli", means = [0.6, 0.5] }
 learner = { kind = "elimination" }
 protocol = { kind = "gis" }
-run = { horizon = 200, replications = 1 }
+run = { horizon = 200, replications = 6 }
 """
 NOTED = """\
 import atexit, sys
 atexit.register(lambda: open("modules", "w").write(" ".join(sys.modules)))
 from netbandit.cli import main
+from netbandit.running import progress
+progress.SHOWN_AFTER = 1e6  # what shows that a command is slow is imported then
 main()
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("command", "spared"),
     [
-        ("check", "matplotlib networkx numba pandas rich scipy"),
-        ("run", "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
+        (
+            "check",
+            "matplotlib networkx numba pandas rich scipy netbandit.compilation netbandit.learners.linear "
+            "netbandit.protocols.local netbandit.protocols.sink netbandit.simulation.drivers.epochs",
+        ),
+        (
+            "run",
+            "networkx numba pandas scipy.interpolate scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats",
+        ),
     ],
 )
 def test_a_command_imports_nothing_large_that_it_does_not_need(tmp_path, command, spared):

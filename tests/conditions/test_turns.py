@@ -93,6 +93,7 @@ def test_several_users_in_one_nanosecond_are_served_one_after_the_other():
     assert sorted((time, agent) for time, _, agents, _ in found for agent in agents) == _users(2, 1, 0.5)
 
 
+@pytest.mark.ci
 def test_skewed_users_come_by_their_weights_at_the_same_rate_in_all():
     horizon, gap = 40_000, 4_000
     found = _decisions(_turns(PoissonActivity(poisson=f"{gap} ns"), 4, horizon, skew=1.0))

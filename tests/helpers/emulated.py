@@ -21,7 +21,7 @@ class Telepathy(nb.RoundProtocol):
 
 
 def point_of(protocol, timing="asynchronous", family="ring", agents=4, deadline=None, **peer) -> RunnablePoint:
-    """Return a point with two rounds."""
+    """Return a point with two rounds, long over at its horizon, also where other processes have the processor."""
     part = {"kind": protocol, "timing": timing} | ({} if deadline is None else {"deadline": deadline})
     return check(
         nb.Scenario(
@@ -29,7 +29,7 @@ def point_of(protocol, timing="asynchronous", family="ring", agents=4, deadline=
             bandit={"kind": "bernoulli", "means": [0.9, 0.85, 0.1]},
             learner={"kind": "elimination", "rounds": 2, "gap": 0.8},
             protocol=part,
-            run={"horizon": 400, "slot": "4 ms" if timing == "slotted" else "1 ms"},
+            run={"horizon": 40_000, "slot": "4 ms" if timing == "slotted" else "1 ms"},
             links={"peer": {"latency": "2 ms", **peer}},
         ).document()
     ).points[0]

@@ -68,6 +68,7 @@ _LOG = (
     f"bandit={{kind='contexts', path='{MEETINGS.with_name('shown.csv')}', features='x*', "
     "logged={arm='item', reward='click', propensity='p'}}"
 )
+_COUNTED = ("learner.kind=helpers.own_learners:Counted", "learner.enough=9")
 FEATURES = {
     "nothing": (),
     "loss": ("links.peer.loss=0.3",),
@@ -88,6 +89,8 @@ FEATURES = {
     "links fail": ("faults.links={up_for='5 ms', down_for='2 ms'}",),
     "links are drawn": ("faults.links={up=0.7}",),
     "outage": ("faults.outages=[{nodes=[2], from='4 ms', until='9 ms'}]",),
+    "outage of all agents": ("faults.outages=[{nodes='all', from='4 ms', until='9 ms'}]",),
+    "outage of all links": ("faults.outages=[{links='all', from='4 ms', until='9 ms'}]",),
     "outages in periods": ("faults.outages=[{nodes=[2], from='2 ms', for='2 ms', every='6 ms'}]",),
     "partition": ("faults.outages=[{partition=[[0, 1]], from='4 ms', until='9 ms'}]",),
     "agents fail": ("faults.nodes={up_for='6 ms', down_for='2 ms'}",),
@@ -96,6 +99,8 @@ FEATURES = {
     "uplinks": ("links.uplink={loss=0.3, jitter='2 ms', bandwidth='1 Mbit/s', retry={timeout='2 ms'}}",),
     "uplinks, queue": ("links.uplink={bandwidth='1 Mbit/s', queue=1}",),
     "one decides": ("run.activity=one",),
+    "until all have answered": (*_COUNTED, "run.until=answered"),
+    "who has answered is idle": (*_COUNTED, "run.idle=true"),
     "some decide": ("run.activity={share=0.5}",),
     "liars": (_FLIP,),
     "liars, loss": (_FLIP, "links.peer.loss=0.3"),

@@ -42,9 +42,8 @@ def made_up(
     slots = np.unique(np.concatenate([early, np.geomspace(1, horizon, 300).astype(np.int64), [horizon]]))
     values = 0.4 * graph.number_of_nodes() * bend * factor * (1 - np.exp(-slots / (bend * factor)))
     links = np.array(sorted(tuple(sorted(edge)) for edge in graph.edges), dtype=np.int64).reshape(-1, 2)
-    connected = [graph.subgraph(part) for part in networkx.connected_components(graph)]
-    diameters = [networkx.diameter(part) for part in connected]
-    diameter = max(diameters)
+    farthest = [max(hops.values()) for _, hops in networkx.all_pairs_shortest_path_length(graph)]
+    diameter = max(farthest)
     messages = rounds * rng.poisson(6, len(links)) + rounds
     activations = np.minimum(messages, rounds * diameter)
     cost = float(activations.sum())
@@ -85,7 +84,7 @@ def made_up(
             "agents": graph.number_of_nodes(),
             "links": len(links),
             "diameter": diameter,
-            "radius": min(networkx.radius(part) for part in connected),
+            "radius": min(farthest),
         },
         curves={"regret": Curve(slots.astype(np.int64), values)},
         links=LinkUse(links[:, 0], links[:, 1], messages, messages * 120, activations),

@@ -1,8 +1,11 @@
 """Learners derived from ours."""
 
+from typing import ClassVar
+
 import numpy as np
 
 import netbandit as nb
+from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.learners.ucb import Ucb
 
 
@@ -82,3 +85,43 @@ class ListeningRarely(Listening):
 
 
 HEARD = []
+
+
+class Counted(Ucb):
+    """Has answered for good once it knows enough observations, whoever decides when."""
+
+    counts_slots: ClassVar[bool] = False
+    enough: int = 60
+
+    def stopped(self, agents):
+        return self.known.pulls[agents].sum(axis=1) >= self.enough
+
+
+class Sure(Counted):
+    """Answers what it is told to, agent 0 perhaps at once."""
+
+    says: list[int] = [0]  # noqa: RUF012
+    early: bool = False
+
+    def answers(self, agents):
+        return np.resize(self.says, self.world.agents)[agents]
+
+    def stopped(self, agents):
+        return super().stopped(agents) | ((agents == 0) & self.early)
+
+
+class Confident(Counted):
+    """Is right with the probability that it is told to be."""
+
+    confidence: float = 0.05
+
+
+class Own(Bernoulli):
+    """Arm 1 is best, but for agent 0 it is arm 0."""
+
+    arms: int | None = 3
+
+    def start(self, agents, generator):
+        means = np.tile([0.1, 0.9, 0.2], (agents, 1))
+        means[0] = [0.3, 0.2, 0.1]
+        self.settle(means, agents)

@@ -45,6 +45,7 @@ CUTS: dict[str, Cut] = {
     ),
     "continents": ["run.horizon=10_000", 'sweep.run.slot=["100 ms", "3 ms", "100 us"]'],
     "emulate": [],
+    "identify": ["run.replications=1"],
     "prompts": [_SIXTY, "run.replications=1", "sweep.bandit.made.spread=[0.0, 2.0]"],
     "routing": [_SIXTY, "run.replications=1", "sweep.bandit.cost_weight=[0.0, 0.5]"],
     "cost_vs_diameter": ["run.horizon=10_000", "sweep.topology.agents=[10, 40]"],
@@ -110,6 +111,7 @@ CUTS: dict[str, Cut] = {
     **_cut("base alone fig3a fig3b fig3c fig3e links", "run.horizon=60", paper="rcl"),
     **_cut("base alone asks links told", "run.horizon=300", paper="gosine"),
     **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
+    **_cut("base latency graphs synthetic", "run.horizon=300", "run.replications=1", paper="fedelim"),
     # One agent decides in each slot, and deposits what it knows.
     "asynchronous": ["run.horizon=400", 'sweep.links.peer.latency=["0 slots", "30 slots"]'],
     **_cut("base frontier he he-bound", "run.horizon=400", paper="asynchronous"),
@@ -163,6 +165,9 @@ CUTS: dict[str, Cut] = {
     **_cut("fig5 fig5-lints", "sweep.bandit.dimension=[5, 100, 500]", "sweep.bandit.arms=[10, 100]", paper="vertical"),
     "papers/vertical/theorem42": ["run.replications=1"],
     "papers/vertical/fig5-masks": ["sweep.bandit.dimension=[10, 100]"],
+    **_cut("base digits-alone", _SIXTY, "run.replications=1", paper="contexts"),
+    "papers/contexts/digits": [_SIXTY, "run.replications=1", 'sweep.links.uplink.latency=["1 ms", "15 ms"]'],
+    "papers/contexts/unlike": [_SIXTY, "run.replications=1", "sweep.bandit.made.spread=[0.0, 2.0]"],
     # Of a log one event in forty counts.
     "replay": ["run.horizon=5000"],
     **_cut("fig6-log fig6-log-sum", "run.horizon=5000", paper="vertical"),

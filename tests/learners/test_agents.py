@@ -104,6 +104,7 @@ def run(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "parts",
     [
@@ -130,6 +131,7 @@ PROTOCOLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda one: type(one).__name__.lower())
 def test_objects_that_tell_are_the_same_as_arrays_of_all_agents(run, protocol):
     one, all_at_once, masked = (run(learner=kind(), protocol=protocol) for kind in (Together, Vectorized, Masked))
@@ -169,6 +171,7 @@ class Nobody(Vectorized):
         return np.zeros((len(agents), 2)), np.ones(len(agents), dtype=bool)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda one: type(one).__name__.lower())
 def test_where_all_are_silent_no_round_begins(run, protocol):
     found, choices = run(learner=Nobody(), protocol=protocol)

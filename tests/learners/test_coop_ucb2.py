@@ -17,7 +17,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("family", "agents", "keys", "overrides"), CASES)
 def test_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, family, agents, keys, overrides):
     overrides = [f"topology.family={family}", f"topology.agents={agents}", *overrides]
@@ -63,6 +63,7 @@ def told_by_step(patch, kind, log):
     patch.setattr(kind, "share", shared)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("overrides", [
     (), ('links.peer.latency={ uniform = ["0 ms", "4 ms"] }',), ("links.peer.loss=0.3", "links.peer.duplicate=0.2"),
     ("links.peer.loss=0.1", "links.peer.jitter=2 ms", "links.peer.overtaking=true"), ("protocol.weights=metropolis",),
@@ -91,6 +92,7 @@ def test_stepping_in_every_slot_over_slow_hops_makes_counts_grow(tmp_path, monke
     assert remark.startswith("sums over agents were not preserved (mass = 0.4")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("overrides", [
     ("links.peer.latency=0 ms",), ("links.peer.latency=2.5 slots",), ("protocol.pace=slot", "links.peer.latency=1 ms"),
     ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', "bandit.kind=bernoulli"),

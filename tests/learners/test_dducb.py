@@ -20,7 +20,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("family", "agents", "keys", "overrides"), CASES)
 def test_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, family, agents, keys, overrides):
     overrides = [f"topology.family={family}", f"topology.agents={agents}", *overrides]
@@ -68,6 +68,7 @@ def test_factors_stay_finite_where_the_polynomials_do_not():
     assert factors[-1] == pytest.approx([4 * (2 - np.sqrt(3)), (2 - np.sqrt(3)) ** 2])  # w grows by 2 + sqrt(3) a step
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("family", "agents"), [("ring", 9), ("star", 7), ("path", 6)])
 def test_after_a_stage_agents_know_all_pulls_up_to_its_precision(tmp_path, monkeypatch, family, agents):
     ends, pulled = [], []
@@ -104,7 +105,7 @@ def test_after_a_stage_agents_know_all_pulls_up_to_its_precision(tmp_path, monke
         np.testing.assert_allclose(agents * known, times, rtol=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("accelerate", ["true", "false"])
 @pytest.mark.parametrize("overrides", [
     ('links.peer.latency={ uniform = ["0 ms", "4 ms"] }',), ("links.peer.loss=0.3", "links.peer.duplicate=0.2"),
@@ -130,6 +131,7 @@ def test_a_run_says_that_what_is_missing_is_amplified(tmp_path, monkeypatch):
     assert waiting.remarks == ()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("overrides", [
     ("links.peer.latency=0 ms",), ("links.peer.latency=2.5 slots", "learner.stage=3"), ("protocol.pace=slot",),
     ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', "learner.accelerate=false"),

@@ -37,6 +37,7 @@ def test_an_agent_alone_is_ucb_with_alpha_6(tmp_path, monkeypatch):
     assert chosen == same
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("overrides", [
     (), ('links.peer.latency={ uniform = ["0 ms", "4 ms"] }',), ("links.peer.loss=0.3", "links.peer.duplicate=0.2"),
 ])  # fmt: skip
@@ -96,6 +97,7 @@ def test_who_is_behind_pulls_the_lowest_such_arm_or_a_random_one(tmp_path, monke
     assert (set(places) == {0}) == lowest
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("overrides", [
     ("links.peer.latency=0 ms",), ("links.peer.latency=2.5 slots",), ("protocol.pace=slot", "learner.catch_up=false"),
     ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', "protocol.weights=metropolis"),

@@ -179,6 +179,7 @@ def test_what_is_longer_than_one_enters_the_noise_as_if_it_were_one():
     assert released[3:] == pytest.approx(actions.T @ [1.0, 0.5], abs=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("sets", "every"), [(1, 1), (1, 7), (4, 16), (16, 16), (16, 3), (5, 7)])
 def test_a_fixed_schedule_spends_no_more_than_its_budget(sets, every):
     horizon = 500

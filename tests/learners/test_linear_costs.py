@@ -1,7 +1,8 @@
 import pytest
 from helpers.paper_costs import numbers_bound, numbers_sent, relative
 
-from netbandit.learners.linear import GatherLearner, LinTs, LinUcb
+from netbandit.learners.gathering import GatherLearner
+from netbandit.learners.linear import LinTs, LinUcb
 from netbandit.learners.linear_costs import (
     dot,
     lints_slot,

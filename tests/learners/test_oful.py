@@ -22,6 +22,7 @@ def bonus(learner, slot):
 ONE = 'run={ horizon = 1_500, activity = "one" }'
 
 
+@pytest.mark.ci
 def test_who_never_uploads_is_alone():
     silent = metrics(ONE, 'protocol.kind="silent"')
     for answer in ("uploader", "lagging"):
@@ -31,6 +32,7 @@ def test_who_never_uploads_is_alone():
         assert found["round_slots"] is None
 
 
+@pytest.mark.ci
 def test_one_agent_that_hears_its_own_is_alone():
     one = "topology.agents=1"
     found = metrics(one, "learner.upload=1", 'learner.decide="received"')
@@ -116,6 +118,7 @@ def test_feducb_without_noise_is_dislinucb_but_for_the_radius():
     assert other.fingerprint != same.fingerprint
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("learner", ["linucb", "lints"])
 def test_linear_learners_deposit_too(learner):
     keys = f'learner={{ kind = "{learner}", upload = 1.5 }}'

@@ -97,6 +97,7 @@ def test_components(graph):
     assert distances.components(adjacency(graph)).tolist() == labels
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("graph", "expected"),
     [

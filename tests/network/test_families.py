@@ -139,6 +139,7 @@ def test_regular(agents, degree, seed):
     assert networkx.is_connected(graph)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.9, 1.0])
 def test_random_has_the_law_of_independent_links(p):
     rng = np.random.default_rng(5)
@@ -156,6 +157,7 @@ def test_random_has_the_law_of_independent_links(p):
     assert np.var(totals) == pytest.approx(15 * p * (1 - p), rel=0.12, abs=1e-12)
 
 
+@pytest.mark.ci
 def test_random_of_many_agents():
     links = gilbert(np.random.default_rng(0), 100_000, 1e-4)
     expected = 100_000 * 99_999 / 2 * 1e-4
@@ -375,6 +377,7 @@ def test_centres_of_a_multi_star_know_each_other_and_leaves_one_of_them():
     assert edges(build("multi-star", agents=5, centres=5)) == edges(networkx.complete_graph(5))
 
 
+@pytest.mark.ci
 def test_every_tree_is_as_likely():
     """All 16 trees of 4 numbered agents; with fair draws chi-square exceeds 44.3 once in 10,000 times."""
     rng = np.random.default_rng(0)

@@ -337,6 +337,7 @@ def test_bursts_last_and_take_their_share_of_time():
     assert abs(np.mean(lengths) - bad_for) < 4 * np.std(lengths, ddof=1) / len(lengths) ** 0.5 + 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("attempts", [1, 3, 6])
 def test_a_hop_takes_the_attempts_of_its_law(attempts):
     """(1 - q^n) / (1 - q) attempts, q the loss of the round trip: 4,000 messages, within 4 standard errors."""

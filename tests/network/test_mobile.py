@@ -80,6 +80,7 @@ def contacts_between(one, other, end, reach):
     return found
 
 
+@pytest.mark.ci
 @given(st.integers(0, 10**6))
 @examples(30)
 def test_contacts_are_the_roots_of_distances(seed):
@@ -124,6 +125,7 @@ def law_at(model, moment, agents=2_000):
     return np.array(places), np.array(speeds)
 
 
+@pytest.mark.ci
 def test_waypoints_begin_in_the_law_in_which_they_stay():
     """On a line of 1: pausing share, mean speed (b - a) / ln(b / a), variance .05, two within .1: .2363."""
     model = Waypoint((1.0, 0.0), (0.05, 0.2), 5.0)
@@ -235,6 +237,7 @@ def test_more_contacts_than_are_possible_are_refused_as_they_are_found(monkeypat
         walkers.meetings(Streams(0, 0), S, 3600 * S)
 
 
+@pytest.mark.ci
 def test_the_contacts_of_fifty_walkers_for_an_hour_take_less_than_a_second():
     walkers = Mobile(agents=50, range="100 m", pause="60 s")
     walkers.meetings(Streams(1, 0), S, 60 * S)  # which compiles

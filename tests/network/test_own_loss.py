@@ -71,6 +71,7 @@ def test_it_is_run_and_counted(fading):
     assert "fadings" not in without.versions
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("protocol", "links"), [("local", {}), ("relay", {}), ("local", {"retry": {"timeout": "2 ms"}, "duplicate": 0.2})]
 )
@@ -86,6 +87,7 @@ def test_it_is_executed_event_by_event_and_compiled_with_the_same_numbers(fading
     assert trial.plain.metrics["lost"] > 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("loss", "said"),
     [
@@ -100,6 +102,7 @@ def test_its_keys_are_checked_with_the_place_of_each_mistake(fading, loss, said)
         point_of(loss)
 
 
+@pytest.mark.ci
 def test_it_goes_through_a_file(fading, tmp_path):
     file = tmp_path / "fading.toml"
     scenario(LOSS).to_toml(file)

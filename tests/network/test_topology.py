@@ -155,6 +155,7 @@ def test_links_per_round_against_a_simulation(agents, seed, p):
     assert describe(Topology(graph))["links_per_round"] == activations_by_simulation(graph)
 
 
+@pytest.mark.ci
 def test_import_is_light():
     code = (
         "import sys; from netbandit.network import topology, families, files, geography, distances;"

@@ -2,6 +2,8 @@
 
 import pytest
 from helpers.contact_lists import linked, sensed
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults
@@ -9,6 +11,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.models.contacts import next_start
 from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.network.outages import Outage
@@ -65,6 +68,26 @@ def test_a_message_begins_in_the_first_contact_in_which_it_fits():
     assert (lab.outcomes.delivered, lab.outcomes.lost) == (1, 2)
     assert lab.network.peer_totals().messages == 3
     assert lab.network.ledger.kinds == {"HELLO": (3, 18)}
+
+
+GAPS_AND_STAYS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=6)
+
+
+@given(GAPS_AND_STAYS, st.lists(st.integers(0, 99), min_size=1, max_size=12), st.booleans())
+@example([(7, 2), (5, 9)], [0, 10, 7, 8, 13], True)  # up from 7 to 9 between two boundaries
+def test_when_a_message_may_start_does_not_depend_on_what_was_asked_before(stays, times, slotted):
+    contacts, time = [], 0
+    for gap, stay in stays:
+        contacts.append((0, 1, time + gap, time + gap + stay))
+        time += gap + stay
+    network = Lab(contacts, latency=1, slot=5, slots=20, slotted=slotted).network
+    channel = network.channel(0, 1)
+    up = {moment for *_, begin, end in contacts for moment in range(begin, end)}
+    for time in times:
+        starts = (moment for moment in range(time, 100) if moment in up)
+        expected = next((moment for moment in starts if not slotted or moment == time or moment % 5 == 0), None)
+        found = next_start(network, channel, time)
+        assert found == expected if expected is not None else found >= 100
 
 
 @pytest.mark.parametrize(("length", "arrivals"), [(4, []), (5, [4])])

@@ -3,7 +3,7 @@
 import pytest
 from helpers.made_up_runs import made_up, study_of
 
-from netbandit.plots.answers import answer, answer_between
+from netbandit.plots.answers import answer, answer_between, best_of, range_of
 from netbandit.plots.grouping import arrange
 
 KEY = "links.peer.latency"
@@ -24,12 +24,14 @@ def runs(factors, families=("ring",), replications=4):
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("factors", "families", "text"),
     [
         ((1.68,), ("ring",), "regret grows by 68 % as latency of a peer link goes from 0 ms to 5 ms"),
+        ((0.0124,), ("ring",), "regret falls by 98.7 % as latency of a peer link goes from 0 ms to 5 ms"),
         ((0.5,), ("ring",), "regret falls by 50 % as latency of a peer link goes from 0 ms to 5 ms"),
-        ((7.0,), ("ring",), "regret grows to 7 times as much as latency of a peer link goes from 0 ms to 5 ms"),
+        ((7.0,), ("ring",), "regret grows 7-fold as latency of a peer link goes from 0 ms to 5 ms"),
         (
             (1.68, 1.06),
             ("ring", "star"),
@@ -92,3 +94,49 @@ def test_points_of_as_many_agents_are_compared_and_privacy_that_may_be_infinite_
     text = "regret grows by 100 % from star, agents 80 (diameter 160) to ring, agents 80 (diameter 320)"
     assert answer_between(arrange(study), "diameter", "regret") == text
     assert answer_between(arrange(study), "epsilon", "regret") == ""
+
+
+def protocols(regrets, costs, spread=0.1):
+    """Three protocols with these means of regret and cost; replications are *spread*, with other luck for each."""
+    luck = ((-1, 1, 0.5, -0.5), (1, -1, -0.5, 0.5), (-1, -0.5, 0.5, 1))
+    return arrange(
+        study_of(
+            [
+                made_up(
+                    parameters={"protocol.kind": kind},
+                    replication=number,
+                    metrics={"regret": regret * (1 + spread * luck[place][number]), "cost": cost},
+                )
+                for place, kind, regret, cost in zip(range(3), ("gis", "sink", "silent"), regrets, costs, strict=True)
+                for number in range(4)
+            ]
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("regrets", "text"),
+    [
+        ((100.0, 200.0, 4_000.0), "regret is between 100 (gis) and 4,000 (silent) at the end"),
+        ((100.0, 101.0, 102.0), "regret is between 100 (gis) and 102 (silent) at the end, which may be chance"),
+    ],
+)
+def test_the_least_and_the_largest_mean_are_named_and_whether_chance_may_be_all(regrets, text):
+    assert range_of(protocols(regrets, (9, 4, 0)), "regret", when=" at the end") == text
+
+
+@pytest.mark.parametrize(
+    ("regrets", "costs", "text"),
+    [
+        ((100.0, 200.0, 300.0), (9, 4, 0), "the least regret is 100 (gis), the least cost 0 (silent)"),
+        ((100.0, 200.0, 300.0), (1, 4, 5), "the least regret is 100 and the least cost 1 (gis)"),
+        (
+            (100.0, 101.0, 300.0),
+            (9, 4, 7),
+            "the least regret is 100 (gis), the least cost 4 (sink); others may be as good in regret",
+        ),
+        ((100.0, 200.0, 300.0), (4, 4, 4), ""),
+    ],
+)
+def test_the_best_of_two_metrics_are_named_unless_others_may_be_as_good(regrets, costs, text):
+    assert best_of(protocols(regrets, costs), "cost", "regret") == text

@@ -1,3 +1,4 @@
+import networkx
 import numpy as np
 import pytest
 from helpers.examples import examples
@@ -9,6 +10,7 @@ from scipy import stats
 from netbandit.plots.bands import band, side_by_side
 from netbandit.plots.chart import draw_chart
 from netbandit.plots.chart_kinds import chart_of
+from netbandit.plots.estimates import Estimates
 from netbandit.plots.grouping import arrange
 from netbandit.plots.style import subtitle
 
@@ -114,6 +116,7 @@ def by_latency(better, replications=12):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("better", "asked", "kind"),
     [
@@ -137,3 +140,10 @@ def test_few_replications_of_what_may_fail_decide_nothing_by_themselves():
         for run in point.finished:
             run.metrics["best_lost"] = 0
     assert arrange(study).bands == "mean"
+
+
+def test_an_error_that_never_happens_has_the_interval_of_a_share():
+    runs = [made_up(networkx.path_graph(2), replication=number, metrics={"wrong_any": 0}) for number in range(50)]
+    (one,) = Estimates(arrange(study_of(runs)), "wrong_any").bands
+    assert (one.low, one.mean) == (0.0, 0.0)
+    assert one.high == pytest.approx(1 - 0.025 ** (1 / 50))

@@ -43,7 +43,7 @@ def test_the_first_and_the_last_value_are_kept_and_what_is_left_out_is_said():
     layout = facets(*held(list(product(range(5), range(4))), keys=(LATENCY, LOSS)))
     assert [fixed[LATENCY] for fixed, _ in layout.parts] == [0, 2, 4] * 2
     assert [fixed[LOSS] for fixed, _ in layout.parts] == [0] * 3 + [3] * 3
-    assert layout.left_out == "3 of 5 values of latency of a peer link, 2 of 4 values of loss on a peer link"
+    assert layout.left_out == "without latency 1; latency 3, without loss 1; loss 2"
 
 
 def test_what_was_not_run_leaves_its_place_empty():
@@ -57,7 +57,9 @@ def test_what_was_not_run_leaves_its_place_empty():
 def test_combinations_that_are_no_grid_follow_one_another():
     assert facets(*held([(0, 0), (1, 1), (2, 2), (3, 3)])).places == [0, 1, 2, 3]
     layout = facets(*held([(value,) for value in range(20)]))
-    assert (layout.rows, layout.columns, layout.left_out) == (2, 3, "6 of 20 combinations")
+    assert (layout.rows, layout.columns, layout.left_out) == (2, 3, "without a 1; a 2; a 3; and 11 more")
+    long = [(f"a protocol with the long name {value}",) for value in range(20)]
+    assert facets(*held(long)).left_out == "6 of 20 combinations"
     layout = facets(
         *held(
             [(value,) for value in ("0 slots", "1 slot", "3 slots", "4 slots", "5 slots", "6 slots", "7 slots")],
@@ -86,7 +88,7 @@ def test_regret_compares_the_same_latencies_in_every_row():
     assert found[:3] == found[3:]
     assert len(set(found)) == 3
     assert [title.partition(", ")[0][-1] for title in titles(figure)] == ["0"] * 3 + ["2"] * 3
-    assert "3 of 4 values of latency of a peer link" in subtitle(figure)
+    assert "without latency 1 slot" in subtitle(figure)
 
 
 def test_a_place_without_a_panel_has_no_numbers_in_the_report():
@@ -98,6 +100,7 @@ def test_a_place_without_a_panel_has_no_numbers_in_the_report():
     assert [" ".join(panel["title"].split()) for panel in readings(study_of(runs), figure)] == titles(figure)
 
 
+@pytest.mark.ci
 def test_maps_are_rows_by_columns_too():
     runs = [
         made_up(parameters={"a": a, "b": b, LOSS: loss, LATENCY: latency}, metrics={"regret": 10.0 * a + b + loss})

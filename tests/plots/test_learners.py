@@ -46,7 +46,8 @@ def test_many_learners_have_a_picture_of_what_they_pay_for_their_regret():
         "energy (J)",
         "delay of received items (slots)",
     ]
-    assert figure.get_suptitle() == "quickstart: regret of each learner against data, energy, delay"
+    best = "quickstart: the least regret is 267 (thompson, pooled), the least data sent 0 (ucb, silent);"
+    assert " ".join(figure.get_suptitle().split()) == f"{best} others may be as good in regret"
     assert len({panel.get_ylim() for panel in figure.axes}) == 1
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["ucb", "thompson", "coop-ucb2", "dducb", "silent", "local", "pooled", "consensus"]
@@ -81,6 +82,7 @@ def test_two_learners_or_such_as_pay_nothing_have_none():
     assert not learners_vary(arranged(runs(free)))
 
 
+@pytest.mark.ci
 def test_the_picture_is_among_the_few_and_says_what_differs_in_privacy():
     assert "learners" in [one.name for one in pictures(study_of(runs()))]
     some = runs()

@@ -21,7 +21,7 @@ def fleet(queue, dropped, **metrics):
 def test_the_worst_point_is_the_title_and_each_bar_ends_at_a_hundred():
     study = study_of([fleet(1, 79, stalled=2), fleet(9, 20)])
     drawn = draw_losses(arrange(study))
-    assert drawn.get_suptitle() == "quickstart: 79 of 100 messages do not arrive at queue 1"
+    assert drawn.get_suptitle() == "quickstart: 79 of 100 messages do not arrive (queue 1)"
     assert "up to 2 agents stalled" in subtitle(drawn)
     points, links = drawn.axes
     ends = {}

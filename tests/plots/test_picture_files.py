@@ -197,6 +197,7 @@ def test_a_pdf_has_letters_of_truetype_and_later_plots_keep_its_format(tmp_path)
     assert {file.suffix for file in plot_folder(ResultsFolder(tmp_path))} == {".pdf", ".png"}
 
 
+@pytest.mark.ci
 def test_a_figure_that_its_user_saves_has_letters_of_truetype(tmp_path):
     write(tmp_path, [made_up()])
     figure = draw_regret(arrange(ResultsFolder(tmp_path).study()))

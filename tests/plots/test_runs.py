@@ -77,6 +77,7 @@ def test_axes_hold_all_dots():
         assert figure.axes[0].get_ylim()[1] > far[-1]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "draw",
     [draw_regret, lambda some: draw_chart(parameter_chart(some, LATENCY)), lambda some: draw_chart(cost_chart(some))],
@@ -119,6 +120,7 @@ def test_points_whose_runs_fell_short_are_marked_whatever_is_drawn(x, y, what, s
     assert not marks(draw_asked(study_of(sweep()), Asked(LATENCY, "regret")).figure.axes[0])
 
 
+@pytest.mark.ci
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "draw",
@@ -177,6 +179,7 @@ def test_cells_of_a_map_are_marked():
     assert "* agents stalled" in subtitle(figure)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", ["median", "q90"])
 def test_pictures_of_medians_and_quantiles(name):
     runs = sweep(9)

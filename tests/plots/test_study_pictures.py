@@ -3,6 +3,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib
 import networkx
@@ -10,8 +11,9 @@ import pytest
 from helpers.made_up_runs import arranged, family_sweep, made_up, study_of
 
 from netbandit.plots import pictures, planned
+from netbandit.plots.estimates import privacy_key
 from netbandit.plots.style import encoded, save
-from netbandit.plots.values import scale, shown
+from netbandit.plots.values import scale, shown, with_unit
 from netbandit.results.numbers import scaled
 
 
@@ -80,11 +82,18 @@ def test_hybrid_networks_are_on_no_axis_of_diameters():
     runs = family_sweep()
     parts = networkx.disjoint_union(networkx.path_graph(4), networkx.path_graph(4))
     hybrid = [made_up(parts, parameters={"topology.family": "hybrid"}, family="hybrid", replication=n) for n in (0, 1)]
-    for some, title in ((runs, "diameter"), (runs + hybrid, "diameter, without hybrid networks")):
+    for some, end in ((runs, ""), (runs + hybrid, ", without hybrid networks")):
         (picture,) = (one.drawn() for one in planned(study_of(some)) if one.name == "diameter")
-        assert picture.title.endswith(f"against the {title}")
+        assert picture.title == f"quickstart: regret is 7,450 at all points{end}"
         places = {x for panel in picture.figure.axes for line in panel.lines for x in line.get_xdata()}
         assert places <= {1, 2, 4}
+
+
+@pytest.mark.parametrize("changing", [{"topology.family": "mobile"}, {"topology.changes": {"up": 0.5}}])
+def test_networks_that_change_are_on_no_axis_of_diameters(changing):
+    """All links that ever are up have a smaller one than the network has at any time."""
+    runs = [replace(run, parameters={**run.parameters, **changing}) for run in family_sweep()]
+    assert not [one for one in planned(study_of(runs)) if one.name.startswith("diameter")]
 
 
 def test_two_diameters_make_no_picture():
@@ -108,6 +117,7 @@ def test_a_sweep_of_three_keys_has_a_few_pictures_and_all_of_them_when_asked():
     assert len(set(every)) == len(every)
 
 
+@pytest.mark.ci
 def test_other_keys_stand_side_by_side_and_one_by_one_when_every_picture_is_asked_for():
     runs = grid(
         protocol__kind=["gis", "sink"], links__peer__latency=["0 ms", "1 ms", "5 ms"], learner__share=["a", "b"]
@@ -131,6 +141,7 @@ def test_points_of_different_privacy_are_not_compared_by_their_cost_alone():
     assert "privacy spent differs: ε 0.4 to 4" in drawn["structure"].subtitle
 
 
+@pytest.mark.ci
 def test_maps_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
     def regret(kind, rounds, arms):
         return 500.0 if kind == "silent" else arms * rounds * (3 if kind == "sink" else 1)
@@ -194,6 +205,7 @@ def test_nothing_drawn_without_runs():
     assert stems([]) == []
 
 
+@pytest.mark.ci
 def test_every_degenerate_result_is_drawn(tmp_path):
     nothing = dict.fromkeys(("round_slots", "rounds", "epsilon"), None)
     cases = [
@@ -252,8 +264,9 @@ def test_durations_are_numbers_in_one_unit(values, numbers, unit):
     ("key", "values", "numbers", "label"),
     [
         ("topology.range", ["50 m", "0.2 km"], (50, 200), "range (m)"),
-        ("energy.idle", ["500 uW", "56.4 mW", "1 mW"], (0.5, 56.4, 1), "power of an agent that listens (mW)"),
-        ("energy.idle", [0.001, 0.0564], (0.001, 0.0564), "power of an agent that listens (W)"),
+        ("faults.nodes.down_for", ["10 ms", "500 ms"], (10, 500), "time an agent is down (mean, ms)"),
+        ("energy.idle", ["500 uW", "56.4 mW", "1 mW"], (0.5, 56.4, 1), "idle power of an agent (mW)"),
+        ("energy.idle", [0.001, 0.0564], (1, 56.4), "idle power of an agent (mW)"),
         ("energy.capacity", ["20 J", "1 J"], (20, 1), "capacity of a battery (J)"),
     ],
 )
@@ -261,6 +274,24 @@ def test_lengths_powers_and_energies_are_numbers_in_one_unit(key, values, number
     found = scale(key, values)
     assert found.numbers == pytest.approx(numbers)
     assert found.label == label
+
+
+def test_a_plain_number_of_watts_has_its_unit_in_a_sentence():
+    assert with_unit("energy.idle", 1e-5) == "10 µW"
+    assert with_unit("energy.capacity", 20) == "20 J"
+    assert with_unit("energy.idle", "1 mW") == "1 mW"
+    assert with_unit("links.peer.loss", 0.1) == "0.1"
+    assert with_unit("links.peer.latency", "1 slots") == "1 slot"
+
+
+@pytest.mark.parametrize(("spent", "claimed", "private"), [(None, None, False), (2.0, 8.0, True), (0.0, 0.0, False)])
+def test_an_epsilon_of_a_learner_that_states_no_privacy_is_no_budget_of_it(spent, claimed, private):
+    runs = [
+        made_up(parameters={"learner.epsilon": e}, metrics={"epsilon": spent, "epsilon_claimed": claimed})
+        for e in (0.1, 0.2, 0.4)
+    ]
+    assert privacy_key(arranged(runs)) == ("learner.epsilon" if private else None)
+    assert ("privacy" in stems(runs, every=True)) == private
 
 
 def test_bandwidths_and_plain_numbers():

@@ -107,7 +107,7 @@ def test_no_heading_runs_into_a_legend_or_its_neighbour(shares):
     arrangement = arranged(sweep(FAMILIES, LATENCIES, shares))
     assert overlaps(draw_regret(arrangement)) == []
     parts = list(arrangement.slices(["learner.share"])) if len(shares) > 1 else []
-    assert overlaps(draw_chart(parameter_chart(arrangement, "links.peer.latency", parts, len(shares)))) == []
+    assert overlaps(draw_chart(parameter_chart(arrangement, "links.peer.latency", parts))) == []
 
 
 @pytest.mark.ci
@@ -153,6 +153,7 @@ def test_every_category_has_its_label(count):
         assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
 
 
+@pytest.mark.ci
 def test_every_series_that_is_no_number_is_in_the_legend():
     runs = [made_up(parameters={"topology.family": f"family {place}"}) for place in range(30)]
     drawn = draw_regret(arranged(runs))

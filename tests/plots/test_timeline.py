@@ -63,7 +63,7 @@ def test_messages_are_arrows_in_slots_and_waits_are_bars():
     assert 10 < panel.get_xlim()[1] < 20
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["explores", "waits, and exploits", "UPLOAD", "ANSWER"]
-    assert figure.get_suptitle() == "quickstart: round 1, which agent waits for which"
+    assert figure.get_suptitle() == "quickstart: round 1 takes 2 messages, and agents wait up to 6 slots"
     assert subtitle(figure) == "replication 0; protocol: master-worker"
 
 
@@ -92,6 +92,7 @@ def test_a_trace_without_a_round_has_no_picture():
     assert first_round(Lines([message(0, 1, 1, 2, round=0)], [wait(0, 1, 2)])) is None
 
 
+@pytest.mark.ci
 def test_of_many_agents_and_messages_the_first_are_shown_and_the_subtitle_says_so():
     many = [message(n % 40, (n + 1) % 40, n, n + 1) for n in range(1000)]
     found = first_round(Lines(many, [wait(agent, 0, 2000) for agent in range(40)]))
@@ -114,6 +115,7 @@ def test_messages_that_take_no_time_are_drawn():
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("damage", ["", "not a trace\n", None])
 def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tmp_path, damage):
     runs = [
@@ -134,7 +136,8 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
     if damage is None:
         page = write_report(tmp_path).read_text(encoding="utf-8")
         assert (
-            'aria-label="quickstart: round 1, which agent waits for which; replication 1; protocol: flooding"' in page
+            'aria-label="quickstart: round 1 takes 1 message, and agents wait up to 2 slots; replication 1; protocol: '
+            'flooding"' in page
         )
 
 

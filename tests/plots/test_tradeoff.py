@@ -87,7 +87,7 @@ def test_what_is_zero_everywhere_has_no_panel_unless_it_is_asked_for():
     runs = family_sweep(4, metrics={"cost": 0.0, "rounds": 0, "round_slots": 0.0})
     drawn = draw_chart(diameter_chart(arranged(runs)))
     assert [panel.get_ylabel() for panel in drawn.axes] == ["regret of all agents (reward)"]
-    assert drawn.get_suptitle() == "quickstart: regret against the diameter"
+    assert drawn.get_suptitle() == "quickstart: regret is 7,300 at all points"
     (panel,) = draw_chart(chart_of(arranged(runs), "diameter", "cost", "topology.family")).axes
     assert panel.get_ylim() == (0, 1)
     assert [line.get_ydata().tolist() for _, _, line in markers(panel)] == [[0.0]] * 3
@@ -200,7 +200,8 @@ def test_regret_and_waiting_stand_against_a_latency_with_its_unit():
     assert [tick.get_text() for tick in regret.get_xticklabels()] == ["0", "5", "50", "500"]
     assert markers(waiting)[0][2].get_ydata().tolist() == [10.0, 20.0, 30.0, 40.0]
     assert len(bars(regret)) == 4
-    assert figure.get_suptitle() == "quickstart: regret and waiting against latency of a peer link"
+    ends = "regret is between 15,800 (latency 0 slots) and 21,400 (latency 500 slots), which may be chance"
+    assert " ".join(figure.get_suptitle().split()) == f"quickstart: {ends}"
     assert figure.legends == []
 
 
@@ -214,7 +215,7 @@ def test_without_waiting_the_second_panel_is_the_cost():
     runs = [made_up(parameters={"learner.epsilon": e}, metrics={"round_slots": None}, bend=e) for e in (0.5, 1.0)]
     figure = draw_chart(parameter_chart(arranged(runs), "learner.epsilon"))
     assert figure.axes[1].get_ylabel() == "cost (weighted link activations)"
-    assert figure.get_suptitle() == "quickstart: regret and cost against privacy budget ε"
+    assert figure.axes[1].get_xlabel() == "learner's ε"
 
 
 def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
@@ -227,7 +228,6 @@ def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
     figure = draw_chart(parameter_chart(arranged(runs), "links.peer.latency"))
     assert figure.axes[1].get_ylabel() == "delay of received items (slots)"
     assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
-    assert figure.get_suptitle() == "quickstart: regret and delay against latency of a peer link"
     market = family_sweep(4)
     for run in market:
         run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
@@ -276,6 +276,7 @@ def test_of_two_numbers_the_one_with_fewer_values_is_the_series():
     assert axis_key(arrangement) == "learner.rounds"
 
 
+@pytest.mark.ci
 def test_many_values_have_round_ticks():
     runs = [made_up(parameters={"topology.agents": agents}) for agents in range(5, 125, 3)]
     figure = draw_chart(parameter_chart(arranged(runs), "topology.agents"))

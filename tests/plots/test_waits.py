@@ -39,3 +39,4 @@ def test_a_point_that_waits_for_messages_alone_has_a_bar_and_one_that_never_wait
     drawn = draw_waits(study)
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["latency 2 ms", "latency 4 ms"]
     assert subtitle(drawn) == "means of 1 replication; without 6 ms"
+    assert " slots (latency " in drawn.get_suptitle()

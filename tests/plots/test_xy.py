@@ -161,6 +161,7 @@ def test_error_bars_are_the_interval_of_the_mean():
     np.testing.assert_allclose(bars.get_segments()[0][:, 1], [table[0].mean() - within, table[0].mean() + within])
 
 
+@pytest.mark.ci
 def test_each_cell_of_a_heat_map_is_the_mean_of_its_pair():
     runs = grid(("learner.rounds", [8, 2, 4, 16]), ("bandit.arms", [5, 20, 10]))
     arrangement = arranged([run for run in runs if run.parameters != {"learner.rounds": 4, "bandit.arms": 20}])

@@ -60,6 +60,7 @@ def test_the_covariance_of_releases_is_that_of_the_nodes_they_share():
     assert np.all(np.abs(covariance - shared) < 6 * error)
 
 
+@pytest.mark.ci
 def test_noise_is_symmetric_and_has_the_right_variance_off_the_diagonal():
     noise = releases(1, 20_000, size=3, deviation=2.5)[:, 0]
     assert np.array_equal(noise, np.swapaxes(noise, 1, 2))

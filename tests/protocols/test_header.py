@@ -24,6 +24,7 @@ def found(*overrides):
     return check(load("header.toml", overrides, text=TEXT)).points[0].simulation(0).run()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "overrides",
     [

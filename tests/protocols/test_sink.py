@@ -22,6 +22,7 @@ def cost(result):
     return result.network.peer_totals().cost + result.network.uplink_totals().cost
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_costs_of_a_round_are_those_of_the_cases(case):
     graph, by_tree, by_gis = CASES[case]

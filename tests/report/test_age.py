@@ -15,6 +15,7 @@ def sweep(**keys):
     return [made_up(graph, family=name, parameters={"topology.family": name}, **keys) for name, graph in graphs.items()]
 
 
+@pytest.mark.ci
 def test_a_page_says_that_it_is_older_than_its_results_until_it_is_not(tmp_path):
     write(tmp_path, sweep())
     page = write_report(tmp_path)

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from bisect import bisect_right
+from dataclasses import replace
 
 import networkx
 import numpy as np
@@ -16,6 +17,7 @@ from netbandit.cli import main
 from netbandit.report.animation import STATES, page, playback
 from netbandit.report.over_time import over_time
 from netbandit.scenario.load import load
+from netbandit.simulation.result import Nodes
 from netbandit.trace.read import Job, LateReward, Lines, Phase, TraceError, Transfer
 
 SLOT = 1_000_000
@@ -59,6 +61,21 @@ def test_each_agent_has_its_phases_in_order_and_who_waits_is_told_from_who_explo
         [9 * SLOT, 20 * SLOT, state["exploit"]],
         [],
     ]
+
+
+def test_agents_that_have_answered_are_shown_so_whatever_else_they_do():
+    answered = run()
+    answered.resolved["run"] |= {"slot": "1 ms", "horizon": 10**6}  # the run has ended before
+    answered = replace(answered, nodes=Nodes(answered=np.array([7.0, np.nan, 3.0]), wrong=np.array([0.0, np.nan, 1.0])))
+    end = round(answered.metrics["simulated_s"] * 1e9)
+    made = playback(answered, Lines(list(MESSAGES), list(PHASES), 7))
+    state = {name: place for place, name in enumerate(made["states"])}
+    assert [track[:3] for track in made["phases"]] == [
+        [7 * SLOT, end, state["answered"]],
+        [9 * SLOT, 20 * SLOT, state["exploit"]],
+        [3 * SLOT, end, state["wrong"]],
+    ]
+    assert made["slot"] == SLOT
 
 
 def test_a_network_that_is_too_large_and_a_trace_of_another_one_are_refused():

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from helpers.made_up_runs import made_up, study_of, write
 
 import netbandit
@@ -70,6 +71,7 @@ def test_entries_are_whole_and_told_apart():
         assert {"author", "title", "year"} <= set(re.findall(r"^  (\w+) +=", entry, re.MULTILINE))
 
 
+@pytest.mark.ci
 def test_the_report_writes_it_and_shows_it(tmp_path):
     write(tmp_path, [made_up()])
     page = write_report(tmp_path).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@ import json
 
 import networkx
 import numpy as np
+import pytest
 from helpers.made_up_runs import made_up, study_of, trace, write
 
 from netbandit.report.hot_spots import hot_spots
@@ -90,6 +91,7 @@ def test_links_that_are_all_alike_are_one_line(tmp_path):
     assert [row[0].text for row in spots.nodes.rows] == ["1", "2", "0", "3"]
 
 
+@pytest.mark.ci
 def test_four_networks_at_most_and_none_of_who_is_silent(tmp_path):
     sizes = [made_up(networkx.complete_graph(n), parameters={"topology.agents": n}) for n in range(3, 12)]
     assert [spots.title for spots in hot_spots(tmp_path, study_of(sizes))] == [f"agents: {n}" for n in (3, 6, 8, 11)]

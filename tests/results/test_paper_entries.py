@@ -71,6 +71,7 @@ def test_the_best_is_bold_only_where_it_is_decided_of_all_comparisons_made(table
     assert np.isnan(tidy.difference["klucb", "20 ms"])
 
 
+@pytest.mark.ci
 def test_more_comparisons_ask_for_more():
     """With many settings that are alike, Holm's correction takes the bold from what a single comparison would have."""
     one = results(replications=5, noise=6.0)

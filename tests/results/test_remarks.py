@@ -33,7 +33,7 @@ def test_privacy_is_told_with_its_unit_and_what_it_means(spent, found, stated):
 
 def lasting(*figures):
     runs = [
-        replace(made_up(metrics={"simulated_s": 86_400.0, **each}), resolved={"run": {"horizon": 100}})
+        replace(made_up(metrics={"simulated_s": 86_400.0, **each}), resolved={"run": {"horizon": 100, "slot": "864 s"}})
         for each in figures
     ]
     points = [PointResult({"a": place}, keys=[f"{place}"], runs=[run]) for place, run in enumerate(runs)]

@@ -126,3 +126,15 @@ def test_a_row_for_each_point_and_metric_with_mean_median_quantiles_and_failures
     )
     (row,) = (row for row in rows if row["topology.agents"] == "4" and row["metric"] == "epsilon")
     assert {row[name] for name in ("mean", "mean_low", "median", "q90")} == {""}
+
+
+def test_the_mean_of_an_error_is_a_share_with_its_interval():
+    """All 200 runs without an error exclude 2 %, where the spread of equal numbers says nothing."""
+    runs = [replace(fake_result({}, resolved(), one), metrics={"wrong_any": 0, "regret": 0}) for one in range(200)]
+    found = estimates(PointResult({}, keys=["0" * 20] * 200, runs=runs))
+    assert found["regret"].ends is None
+    assert found["wrong_any"].ends == (0.0, pytest.approx(1 - 0.025 ** (1 / 200)))
+    some = [replace(one, metrics={"wrong_any": int(number < 3)}) for number, one in enumerate(runs)]
+    found = estimates(PointResult({}, keys=["0" * 20] * 200, runs=some))
+    assert found["wrong_any"].ends == pytest.approx((0.0031041, 0.0432083), abs=1e-7)  # scipy.stats.binomtest
+    assert not found["wrong_any"].around

@@ -35,6 +35,7 @@ def ignore(line):
     pass
 
 
+@pytest.mark.ci
 def test_each_order_has_an_answer_and_who_dies_is_replaced():
     orders = [("dies", ("die",)), ("again", ("die",)), *((number, ("sleep", 0.2)) for number in range(6))]
     with Pool(2, perform, ignore) as workers:
@@ -91,6 +92,7 @@ def short_folder():
         yield Path(folder)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("prepared", [False, True])
 def test_no_port_is_opened_and_nothing_stays(short_folder, fresh, prepared):
     """What a prepared process leaves is in a folder of nobody else, under a name that nobody knows before."""

@@ -47,10 +47,10 @@ def clock(monkeypatch):
     return clock
 
 
-def report(clock, terminal, width=80):
+def report(clock, terminal, width=80, doing=""):
     stream = io.StringIO()
     console = Console(file=stream, width=width, force_terminal=terminal, get_time=clock.monotonic)
-    return ProgressReport(console), stream
+    return ProgressReport(lambda: console, doing), stream
 
 
 def test_a_log_gets_plain_lines_at_intervals_even_while_no_run_ends(clock):
@@ -128,7 +128,7 @@ def test_a_log_is_told_how_much_of_a_long_file_has_been_read(clock):
     with reading(lambda: told._console) as watch:
         watch("clicks[1].txt", 100, 400)
         clock.wait(31)
-    assert stream.getvalue() == "clicks[1].txt: 25% after 30 s, about 2 min left\n"
+    assert stream.getvalue() == "reading clicks[1].txt: 25% after 30 s, about 2 min left\n"
 
 
 def test_a_log_gets_no_line_from_a_short_sweep(clock):
@@ -186,6 +186,33 @@ def test_a_long_file_gets_a_bar_with_its_share(clock):
         assert "reading more.txt" not in stream.getvalue()
         clock.wait(2)
         assert "reading more.txt" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("terminal", "line"), [(True, r"drawing pictures +0:00:03"), (False, "drawing pictures after 30 s")]
+)
+def test_what_has_no_known_end_shows_that_it_goes_on(clock, terminal, line):
+    told, stream = report(clock, terminal, doing="drawing pictures")
+    with told:
+        clock.wait(1)
+        assert not stream.getvalue()
+        clock.wait(30 if not terminal else 2)
+        if terminal:
+            told._bar.refresh()
+    seen = re.sub(r"\x1b\[[\d;?]*[A-Za-z]|[━╸╺]", "", stream.getvalue())
+    assert re.search(line, seen)
+    clock.wait(100)
+    assert stream.getvalue().count("drawing") == seen.count("drawing")
+
+
+def test_checking_is_shown_until_a_file_is_read(clock):
+    told, stream = report(clock, terminal=True)
+    with reading(lambda: told._console, "checking a.toml") as watch:
+        clock.wait(2)
+        assert "checking a.toml" in stream.getvalue()
+        watch("clicks.txt", 100, 400)
+        clock.wait(2)
+        assert "reading clicks.txt" in stream.getvalue()
 
 
 def test_times_are_as_rough_as_a_guess():

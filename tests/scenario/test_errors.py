@@ -47,7 +47,7 @@ kind = "elimination"
         'bad.toml:1:1: protocol: is missing, must be a table with the key "kind" and those of its kind',
         "bad.toml:2:1: run.horizon: is missing, must be an integer from 1 to 10^12",
         'bad.toml:3:1: run.horizn: unknown key, must be one of "horizon", "slot", "replications", "seed", '
-        '"activity", "skew", "header" '
+        '"activity", "skew", "header", "until", "idle" '
         '(did you mean "horizon"?)',
         f"bad.toml:4:1: run.slot: must be {DURATION}, not 10",
         "bad.toml:5:1: run.replications: must be an integer from 1 to 10^6, not 5.0 (did you mean 5?)",

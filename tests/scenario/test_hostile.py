@@ -52,6 +52,7 @@ def test_a_check_ends_in_a_result_or_in_plain_lines(place):
     assert found["wrong"] > COUNT * 0.5
 
 
+@pytest.mark.ci
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("table", list(BUILT_IN))
 def test_no_number_of_a_part_is_too_large_for_check(place, table):

@@ -98,7 +98,7 @@ def test_mistakes_stand_at_the_override(write, check, valid):
     assert check("small.toml", overrides) == [
         "--set topology.agents: topology.agents: must be an integer from 1 to 10^7, not 5.0 (did you mean 5?)",
         '--set run.slto: run.slto: unknown key, must be one of "horizon", "slot", "replications", "seed", '
-        '"activity", "skew", "header" '
+        '"activity", "skew", "header", "until", "idle" '
         '(did you mean "slot"?)',
         "--set links.peer: links.peer.cost: must be a number of at least 0, not -1",
         '--set links.peer: links.peer.latency: must be a duration such as "10 ms": a number and one of ns, us, ms, s, '

@@ -137,6 +137,7 @@ def test_compiled_loops_leave_out_the_same_slots(monkeypatch, loop, memory):
     np.testing.assert_allclose(compiled.curves["regret"].values, generic.curves["regret"].values, rtol=1e-9)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("loop", LOOPS)
 def test_an_outage_of_nobody_changes_nothing(loop):
     late = 'faults.outages=[{ nodes = [1], from = "1 s" }]'

@@ -224,6 +224,7 @@ def far(tmp_path, family, **more):
     return {"family": family, "file": str(tmp_path / "far.txt"), **keys, **more}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("family", "name", "neighbours"),
     [

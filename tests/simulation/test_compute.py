@@ -188,6 +188,7 @@ def test_speeds_that_are_certain(speed, expected):
     assert speeds(Compute(speed=speed).speed, list("abcd"), Streams(0, 0)) == expected
 
 
+@pytest.mark.ci
 def test_speeds_follow_their_laws_and_belong_to_the_agent():
     def drawn(speed):
         return np.array(speeds(Compute(speed=speed).speed, [""] * 4_000, Streams(7, 0)))

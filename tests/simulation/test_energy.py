@@ -180,6 +180,7 @@ DAYS = {"power": "4 mW", "from": "30 ms", "until": "60 ms", "every": "100 ms"}
 """1.2 mJ in a day of 100 slots, of which an agent of 1 mW needs 0.1 mJ."""
 
 
+@pytest.mark.ci
 @pytest.mark.sampled(17)
 @pytest.mark.parametrize("horizon", [165, 190, 220, 230, 250, 300, 650, 4_700, 4_731])
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_whether_a_harvest_suffices_is_not_said_before_it_has_ended_twice():
     assert (dead["sustained"], dead["lifetime_slots"]) == (0, 10)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("capacity", [None, "1 kJ", "0.03 J"])
 @pytest.mark.parametrize("protocol", ["relay", "sink"])
 def test_what_nodes_spend_adds_up_and_batteries_last_as_long_as_the_run_says(capacity, protocol):

@@ -41,6 +41,7 @@ def used(monkeypatch):
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("scenario", "names"),
     [

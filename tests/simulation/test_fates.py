@@ -245,7 +245,7 @@ def hand_counted(trial):
     return handed[0]
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(120)
 @pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
 @pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("way", WAYS)

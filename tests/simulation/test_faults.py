@@ -80,6 +80,21 @@ def test_an_outage_that_comes_again_is_as_many_outages(what, kind):
     assert run(*protocol, f"faults.outages=[{listed[0]}]").fingerprint != once.fingerprint or "nodes" not in what
 
 
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("talk", TALKS)
+@pytest.mark.parametrize(
+    ("everything", "named"),
+    [("links='all'", "links=[[1, 0], [1, 2], [2, 3]]"), ("nodes='all'", "nodes=[0, 1, 2, 3]")],
+)
+def test_an_outage_of_all_is_one_of_each(everything, named, talk):
+    found, listed = (
+        run(*TALKS[talk], f"faults.outages=[{{ {what}, from = '20 ms', for = '15 ms', every = '90 ms' }}]")
+        for what in (everything, named)
+    )
+    wall = {"wall_s": None}
+    assert (found.fingerprint, found.metrics | wall) == (listed.fingerprint, listed.metrics | wall)
+
+
 def test_results_of_outages_without_the_new_keys_are_still_found():
     """Nothing of them stands in the resolved scenario, by which runs are found, where they are absent."""
     (outage,) = point_of('faults.outages=[{ nodes = [3], from = "5 ms", until = "9 ms" }]').resolved["faults"][
@@ -266,6 +281,10 @@ def test_a_trace_changes_nothing(tmp_path, key):
         ('faults.outages=[{ nodes = [9], from = "1 s" }]', "the graph has no agent 9"),
         ('faults.outages=[{ server = true, from = "2 s", until = "2 s" }]', "must be after from"),
         ('faults.outages=[{ partition = [[0, 1], [1]], from = "2 s" }]', "1 is in two groups"),
+        ('faults.outages=[{ nodes = "every", from = "2 s" }]', 'nodes: must be "all" or a list of agents, by'),
+        ('faults.outages=[{ nodes = [true], from = "2 s" }]', "not a list with true; an outage takes links, nodes, "),
+        ('faults.outages=[{ links = [0, 1], from = "2 s" }]', "such as [0, 1], not a list with 0; an outage takes"),
+        ('faults.outages=[{ links = "al", from = "2 s" }]', "server = true or partition, and every where it comes"),
         ('faults.outages=[{ from = "2 s" }]', "names nothing that is down"),
         ('faults.links={ up = 0.5, up_for = "1 s" }', "has the keys of two forms"),
     ],

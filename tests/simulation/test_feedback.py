@@ -9,7 +9,7 @@ from helpers.scenes import study
 
 from netbandit.bandits.linear import Linear
 from netbandit.conditions.feedback import Feedback
-from netbandit.conditions.feedback_queue import FeedbackQueue
+from netbandit.conditions.feedback_queue import _COUNT, FeedbackQueue
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.otflinucb import OtfLinUcb
 from netbandit.network.draws import Draws
@@ -162,6 +162,7 @@ def test_a_queued_learner_is_its_base_where_nothing_is_late(tmp_path):
         assert queued.fingerprint == runs(tmp_path, scene(base, {}, slots=150)).fingerprint
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_with_a_constant_lag_all_arms_are_tried_in_turn_until_the_first_reward_comes(tmp_path, decisions, learner):
     lag = 13
@@ -256,6 +257,7 @@ def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, d
     assert traced.fingerprint == runs(tmp_path, text).fingerprint
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     "feedback",
@@ -443,7 +445,7 @@ def test_outstanding_pulls_follow_little_s_law(tmp_path):
     note = FeedbackQueue.note
 
     def noted(self, chosen):
-        outstanding.append(self._count.copy())
+        outstanding.append(self._agent[:, _COUNT].copy())
         note(self, chosen)
 
     with pytest.MonkeyPatch.context() as patch, executed("plain"):

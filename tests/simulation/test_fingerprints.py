@@ -47,6 +47,7 @@ def test_equal_in_another_process(tmp_path):
     assert in_a_process(tmp_path, PYTHONHASHSEED="1") == here
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "change",
     ["run.seed=1", "run.horizon=2500", 'run.slot="2 ms"', "topology.p=0.9", "topology.agents=9", "learner.epsilon=0.05",

@@ -36,6 +36,7 @@ def refused(folder, *overrides):
     return str(error.value)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_where_nobody_lies_everything_is_as_without_the_table(tmp_path, protocol):
     before = run(tmp_path, f"protocol.kind={protocol}")

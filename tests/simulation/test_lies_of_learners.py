@@ -70,7 +70,7 @@ def refused(folder, text, *overrides):
     return str(error.value)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", SUMS)
 def test_liars_that_tell_the_truth_are_only_not_counted_in_sums(tmp_path, name):
     text, own = sums_over(name)
@@ -154,7 +154,7 @@ WRONG_SUMS = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("wrong", WRONG_SUMS)
 @pytest.mark.parametrize("name", ["gis", "parameter-server"])
 def test_sums_that_cannot_be_true_never_enter_an_estimate(tmp_path, wrong, name):
@@ -233,7 +233,7 @@ APART = {
 """What makes rows of exchanges take different times."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("kind", "attack", "apart"),
     [

@@ -49,6 +49,7 @@ def test_who_keeps_nothing_is_as_good_as_silent(tmp_path):
     assert metrics(tmp_path, "learner.keep=0.0")["regret"] == metrics(tmp_path, "protocol.kind=silent")["regret"]
 
 
+@pytest.mark.ci
 def test_who_absorbs_all_that_it_hears_is_reached_by_neighbours_alone(tmp_path):
     ring = ["topology.family=ring", "topology.agents=7"]
     near = metrics(tmp_path, *ring, "protocol.ttl=1")
@@ -90,6 +91,7 @@ def test_copies_of_an_observation_are_counted(tmp_path, shape):
         assert sum(copies) == 2_450
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("latency", ["0 ms", "2.5 ms", '{ uniform = ["0 ms", "4 ms"] }'])
 @pytest.mark.parametrize("ttl", [1, 3])
 def test_what_an_agent_has_counted_is_what_was_pulled_within_reach_in_time(tmp_path, monkeypatch, latency, ttl):

@@ -118,6 +118,7 @@ def test_the_reward_of_a_slot_is_that_of_the_agents_own_number(run):
     assert rng.random() == Streams(0, 0).generator("learner").random()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("protocol", "more", "reach"), [("local", ", ttl = 1", 1), ("local", ", ttl = 2", 2), ("relay", "", 9)]
 )

@@ -44,6 +44,7 @@ def run(tmp_path, monkeypatch):
 LINEAR = {"bandit": nb.bandits.Linear(dimension=3, arms=4, actions="fresh"), "run": nb.Run(horizon=300)}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("answer", ["uploader", "lagging"])
 @pytest.mark.parametrize(
     "uplink", [{"latency": "3 ms"}, {"latency": "1 ms", "bandwidth": "200 kbit/s", "jitter": "5 ms"}]
@@ -134,6 +135,7 @@ def test_an_answer_may_be_shorter_than_a_row(run):
     assert found.metrics["bytes"] == 4 * 12 * (20 + 8 * 10) + 4 * 12 * (20 + 8 * 5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "parts",
     [

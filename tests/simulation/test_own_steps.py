@@ -63,6 +63,7 @@ def test_means_that_change_are_at_hand_some_at_a_time(tmp_path, monkeypatch, kin
     assert compiled.metrics["regret_static"] == plain.metrics["regret_static"]
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("name", "protocol"),

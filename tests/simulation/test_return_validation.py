@@ -173,6 +173,7 @@ LEARNERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "wrong", "parts", "said", "slot"), LEARNERS)
 def test_what_learners_return(tmp_path, kind, wrong, parts, said, slot):
     world = {"bandit": Settled} if kind is Epochs else {}

@@ -81,6 +81,7 @@ def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
     assert found.metrics["regret"] == pytest.approx(regret, rel=1e-9)
 
 
+@pytest.mark.ci
 def test_thompson_draws_have_the_covariance_of_the_posterior():
     learner = OneByOne(LinTs(v=0.7).in_slots(), 1, arms=2, dimension=3, isolated=True)
     # Much is known of one direction: else a wrong root of the posterior's covariance would do as well.
@@ -109,6 +110,7 @@ def test_contexts_in_parts_cannot_be_shared_by_calls(tmp_path, learner):
         run(tmp_path, bandit="vertical", learner=learner, protocol="gis")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("learner", ["thompson", "klucb", "ucb"])
 @pytest.mark.parametrize(("rewards", "law"), [("gaussian", "gaussian"), ("beta", "other"), ("bernoulli", "other")])
 def test_learners_of_arms_know_the_law_of_rewards(learner, rewards, law):

@@ -36,6 +36,7 @@ def test_who_waits_for_a_link_that_does_not_come_stalls_where_runs_may_stall(tmp
     assert may_stall
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
 @pytest.mark.parametrize("horizon", range(4, 12))
 def test_nobody_stalls_where_nothing_can_be_lost(tmp_path, horizon, timing):
@@ -44,6 +45,7 @@ def test_nobody_stalls_where_nothing_can_be_lost(tmp_path, horizon, timing):
     assert stalls(tmp_path, CALLS, *late, f"run.horizon={horizon}") == (0, 0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["flooding", "gis", "relay", "sink", "master-worker"])
 @pytest.mark.parametrize(("deadline", "waiting"), [("2 ms", 0), (None, 3)])
 def test_an_agent_that_tells_nothing_waits_for_no_call(tmp_path, kind, deadline, waiting):

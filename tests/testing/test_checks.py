@@ -32,13 +32,13 @@ def passes(check, keys, kind):
     check(kind, exclude=["elsewhere"], **{key: value for key, value in keys.items() if key != "kind"})
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.ci
 @pytest.mark.parametrize(("kind", "keys"), parts("protocol", "local", "relay", "vertical"))
 def test_shipped_protocols_pass(kind, keys):
     passes(check_protocol, keys, kind)
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.ci
 @pytest.mark.parametrize(("kind", "keys"), parts("learner"))
 def test_shipped_learners_pass(kind, keys):
     passes(check_learner, keys, kind)
@@ -127,7 +127,7 @@ class Steps(nb.ArmBandit):
         return np.array([0.1, 0.5, 0.9])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(20)
 @parametrize_with_checks([Hub(), Sharing, Steps], exclude=["elsewhere", "runs", "faults", "deadline", "memory"])
 def test_parts_of_ones_own_pass(part, check):
     check(part, scene=STAR)
@@ -329,6 +329,7 @@ def test_agents_that_call_over_a_hub_go_on():
     assert not trial.traced.seen.stalled
 
 
+@pytest.mark.ci
 def test_agents_that_call_a_server_go_on_after_a_deadline():
     faults = {"links": {"uplink": {"loss": 0.2}}, "protocol": {"deadline": "4 ms"}, "run": {"horizon": 400, "seed": 10}}
     (trial, *_) = [trial for _, trial in Subject(nb.protocols.MasterWorker, {}, put_over(CALLS, faults)).trials()]
@@ -394,6 +395,7 @@ def test_a_learner_that_peeks_is_caught():
     check_learner(Own, checks=["private"])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "keys"), parts("learner"))
 def test_no_learner_of_ours_peeks(kind, keys):
     check_learner(kind, checks=["private"], **{key: value for key, value in keys.items() if key != "kind"})

@@ -54,6 +54,7 @@ def test_no_reader_takes_a_trace_that_was_changed(traced):
     assert set(shown(folder).values()) == {False}
 
 
+@pytest.mark.ci
 def test_pictures_and_reports_say_what_they_leave_out(traced):
     folder, file = traced
     file.write_text(lines(MESSAGE))

@@ -85,7 +85,7 @@ def test_many_worlds_that_see_other_numbers_are_known_by_other_names(elsewhere, 
     compare(world, place % (len(world["functions"]) + generated_worlds.OF_A_WORLD), other, elsewhere)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("way", generated_worlds.WAYS)
 def test_each_way_to_see_a_number_is_seen(way):
     """Its own number, and that of a function of another module that it calls."""

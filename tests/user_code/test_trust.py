@@ -156,6 +156,7 @@ def test_whatever_form_a_module_has_it_is_announced_before_it_runs(folder):
     assert [each.exit_code for each in found.values()] == [0, 2, 0]
 
 
+@pytest.mark.ci
 def test_results_are_read_without_the_code_that_made_them(folder):
     run = command("run", "scene.toml", "--set", "bandit.kind=evil:Mine", "--out", "out")
     assert run.exit_code == 0, run.stderr

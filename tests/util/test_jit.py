@@ -54,6 +54,7 @@ def loaded(function):
     return bool(found.stats.cache_hits)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_damaged_is_compiled_again_and_kept(function, damage, ending):

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 MIB = 2**20
 
 
@@ -9,6 +11,7 @@ def peak_after(program: str) -> int:
     return int(subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.ci
 def test_the_peak_is_of_the_process_itself_and_remembers_what_was_given_back():
     ours = bytearray(b"x") * (300 * MIB)
     small = peak_after("")

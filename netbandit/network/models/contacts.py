@@ -115,15 +115,17 @@ def next_start(network: Engine, channel: Channel, time: int) -> int:
     """
     if channel.up_from <= time < channel.up_until:  # in the contact looked up last, as in most calls
         return time
+    if channel.away_from <= time < channel.away_until:  # in the gap before it: a node sends many messages in a slot
+        return channel.up_from
     assert isinstance(channel, FaultyChannel)  # all are where links come and go
-    up = channel.contacts.up(time)
+    contacts, slot = channel.contacts, network.slot
+    up = contacts.up(time)
+    channel.away_from, channel.away_until = time, int(min(up, NEVER))
     if network.waits_for_slots and up != time:
-        slot = network.slot
-        while up < network.end and not (up % slot == 0 and channel.contacts.up(int(up)) == up):
-            up = channel.contacts.up(int(-(-up // slot)) * slot)
-    start = int(min(up, NEVER))
-    channel.up_from = start
-    channel.up_until = int(min(channel.contacts.down(start), NEVER)) if start < NEVER else NEVER
+        while up < network.end and up % slot:
+            up = contacts.up(int(-(-up // slot)) * slot)
+    start = channel.up_from = int(min(up, NEVER))
+    channel.up_until = int(min(contacts.down(start), NEVER)) if start < NEVER else NEVER
     return start
 
 

@@ -4,7 +4,7 @@
   const element = (id) => document.getElementById(id);
   const canvas = element("network"), pen = canvas.getContext("2d");
   // Okabe and Ito's colours, which the colour-blind can tell apart.
-  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"], DECIDING = "#56b4e9";
+  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7", "#f0e442", "#d55e00"], DECIDING = "#56b4e9";
   const KIND = data.kind_colours;
   const agents = data.places.length, count = data.start.length;
   const style = getComputedStyle(document.documentElement);
@@ -191,7 +191,8 @@
   if (data.pulled.length) row("ledger", "rewards awaited", "awaited");
   if (data.jobs.length) row("ledger", "nodes that compute", "computing");
   if (data.up) row("ledger", "links up", "there");
-  ["explore", "wait for a round", "exploit", "down", "wait for rewards"].forEach((name, i) => row("agents", name, `state${i}`, [STATE[i], "swatch"]));
+  const shown = i => i < 5 || data.phases.some(track => track.some((state, place) => place % 3 === 2 && state >= 5));
+  ["explore", "wait for a round", "exploit", "down", "wait for rewards", "have answered", "have answered wrongly"].forEach((name, i) => { if (shown(i)) row("agents", name, `state${i}`, [STATE[i], "swatch"]); });
   row("agents", data.in_slots ? "decide in every slot" : "not told", `state${STATE.length}`, data.in_slots ? [DECIDING, "swatch"] : null);
   data.kinds.forEach((name, i) => row("kinds", name, `kind${i}`, [KIND[i % KIND.length], "swatch square"]));
   const byKind = data.kinds.map(() => []);
@@ -204,7 +205,7 @@
     if (data.pulled.length) put("awaited", upper(data.pulled, time) - upper(data.due, time));
     if (data.jobs.length) put("computing", computing);
     if (data.up) put("there", there);
-    doing.forEach((value, i) => put(`state${i}`, value));
+    doing.forEach((value, i) => { if (cells[`state${i}`]) put(`state${i}`, value); });
     byKind.forEach((starts, i) => put(`kind${i}`, upper(starts, time)));
   }
 

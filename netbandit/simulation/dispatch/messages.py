@@ -61,7 +61,8 @@ class BulkChoice(KernelChoice):
         """Return why some agents may not act in some slots; None if all act in every slot."""
         if self.context.some_are_mute:
             return SOME_MUTE
-        return None if self.context.run.activity == "every" else "not all agents decide in every slot"
+        every = self.context.run.activity == "every" and not self.context.run.idle
+        return None if every else "not all agents decide in every slot"
 
 
 def tells_several(context: ReplicationContext, learner: Learner) -> bool:

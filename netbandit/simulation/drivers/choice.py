@@ -1,21 +1,28 @@
 """Chooses the driver for a learner and a bandit, and the agents' communication pattern.
 
-Used by `replication` and the checks; it calls only the driver's constructor.
+Used by `replication` and the checks, which need no driver: only the one that runs is imported.
 """
+
+from typing import Literal
 
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.vertical_context import VerticalContextBandit
+from netbandit.learners.gathering import GatherLearner
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.parts.component import CommunicationPattern
+from netbandit.parts.registry import load_class
 from netbandit.simulation.driver import Driver, ReplicationContext
 
+_Driver = Literal["epochs:Epochs", "gathers:Gathers", "slots:Slots"]
+_PATTERNS: dict[_Driver, CommunicationPattern] = {"epochs:Epochs": "round", "gathers:Gathers": "gather"}
+"""The communication pattern of each driver where that does not depend on the learner."""
 
-def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
-    """Return the driver of a learner.
+
+def _driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> _Driver:
+    """Return the module and the name of the driver of a learner.
 
     Raises:
         TypeError: The learner cannot play the bandit; the message says why.
@@ -23,13 +30,9 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
     if issubclass(learner, EpochLearner):
         if not issubclass(bandit, FiniteBandit):
             raise TypeError("it pulls arms in blocks, which this bandit does not offer")
-        from netbandit.simulation.drivers.epochs import Epochs
-
-        return Epochs
+        return "epochs:Epochs"
     if issubclass(learner, GatherLearner) and issubclass(bandit, VerticalContextBandit):
-        from netbandit.simulation.drivers.gathers import Gathers
-
-        return Gathers
+        return "gathers:Gathers"
     slotted = issubclass(learner, Learner) or (
         issubclass(learner, GatherLearner) and learner.stands_in_slots and issubclass(bandit, ActionSetBandit)
     )
@@ -37,14 +40,14 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
         raise TypeError("it needs contexts to choose by, which this bandit does not show")
     if issubclass(learner, Learner):
         _check_slots(bandit, learner)
-    from netbandit.simulation.drivers.slots import Slots
-
-    return Slots
+    return "slots:Slots"
 
 
 def driver_for(context: ReplicationContext) -> Driver:
     """Return the driver of a replication that has passed the checks."""
-    return driver_of(type(context.bandit), type(context.learner))(context)
+    name = _driver_of(type(context.bandit), type(context.learner))
+    driver: Driver = load_class(f"{__package__}.{name}")(context)
+    return driver
 
 
 def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
@@ -71,7 +74,7 @@ def pattern_of(bandit: type[Bandit], learner: type[AnyLearner]) -> Communication
     Raises:
         TypeError: The learner cannot play the bandit; the message says why.
     """
-    driver = driver_of(bandit, learner)
-    if driver.pattern is not None:
-        return driver.pattern
+    driver = _driver_of(bandit, learner)
+    if driver in _PATTERNS:
+        return _PATTERNS[driver]
     return learner.communication_pattern() if issubclass(learner, Learner) else "call"

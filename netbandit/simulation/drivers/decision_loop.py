@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from netbandit.compilation.array_functions import OneAgentError
 from netbandit.compilation.compile_notice import announce
 from netbandit.compilation.steps import Compiled
-from netbandit.conditions.feedback_queue import FeedbackQueue
+from netbandit.conditions.feedback_queue import ARM, SLOT, FeedbackQueue
 from netbandit.conditions.turns import Turns
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
@@ -208,7 +208,7 @@ def learn_due(
         some, rows = feedback.take(slot, time, agents)
         if not len(some):
             return
-        arms = feedback.arms[some, rows]
-        pulled = int(feedback.slots[some[0], rows[0]])
+        arms = feedback.rows[some, rows, ARM]
+        pulled = int(feedback.rows[some[0], rows[0], SLOT])
         world.recall(some, arms, feedback.vectors[some, rows])
         learners[pulled % len(learners)].learn(pulled, some, arms, feedback.rewards[some, rows])

@@ -9,17 +9,19 @@ from functools import partial
 from math import inf
 from typing import Any
 
+import numpy as np
 from simpy import Event
 
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, Phase
 from netbandit.network.computing import Work
+from netbandit.simulation.answers import ANSWERS, PhaseAnswers
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.drivers.honest_regret import HonestRegret
 from netbandit.simulation.drivers.own_jobs import do_job
 from netbandit.simulation.drivers.phase_learning import EXPLOIT, EXPLORE, phase_learning
 from netbandit.simulation.drivers.presence import presence_of
-from netbandit.simulation.drivers.round_aggregation import round_aggregation
+from netbandit.simulation.drivers.round_aggregation import Cohort, round_aggregation
 from netbandit.simulation.drivers.round_waits import RoundWaits
 from netbandit.simulation.result import STILL_EXPLORING, Metric
 from netbandit.simulation.return_validation import figures_of
@@ -42,8 +44,6 @@ class Epochs(Driver):
         context: The replication context, with a finite bandit, an epoch learner and a round-based protocol.
     """
 
-    pattern = "round"
-
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)
         bandit, network, clock = context.bandit, context.network, context.clock
@@ -63,7 +63,10 @@ class Epochs(Driver):
             self._presence,
             clock.horizon,
             together=not self.aggregation.per_agent,
+            idle=context.run.idle,
         )
+        honest = np.isin(np.arange(self._agents), list(self._lies.liars), invert=True)
+        self._answers = PhaseAnswers(bandit, honest)
         self._waits = RoundWaits(network)
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._learning = phase_learning(context, self.aggregation, self._presence, self._pulled, self._exploring)
@@ -100,6 +103,11 @@ class Epochs(Driver):
             self._exploit(agent, number, since, self._clock.horizon, arm)
         self._presence.close()
         regret, curve = self._regret.total_and_curve()
+        self._answers.close()
+        horizon, presence = self._clock.horizon, self._presence
+        for agent, stopped in enumerate(self._answers.stopped.tolist()):
+            self._answers.samples[agent] = sum(b - a for a, b in presence.spans(agent, 0, stopped or horizon))
+        up = np.array([presence.next(agent, horizon - 1) == horizon - 1 for agent in range(self._agents)])
         learner, protocol = self.aggregation.learner, self.aggregation.protocol
         last = self._clock.horizon - 1
         rounds = self.aggregation.ended_rounds(lambda agent: self._presence.next(agent, last) == last)
@@ -113,7 +121,9 @@ class Epochs(Driver):
             "best_lost": self._regret.best_lost,
             **self._lies.metrics(),
             **self._regret.metrics(),
-            **figures_of(learner, learner.figures(), taken=()),
+            **self._answers.metrics(horizon - 1, self._answers.of_all, self._answers.local, up),
+            **({"decisions": self._regret.pulls} if self.context.run.idle else {}),
+            **figures_of(learner, learner.figures(), taken=ANSWERS),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
@@ -126,7 +136,14 @@ class Epochs(Driver):
             self._waits.now or self._learning.lacking or self.aggregation.contributions.any()
         )
         remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []), *self._learning.remarks())
-        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
+        curves = {"regret": curve, **self._answers.curves(horizon)}
+        return DriverResult(regret, curves, metrics, spent, remarks, self._answers.of_agents)
+
+    def answered(self) -> int:
+        """See `Driver.answered`."""
+        horizon, agents, presence = self._clock.horizon, range(self._agents), self._presence
+        ends = {end for agent in agents for _, end in presence.spans(agent, 0, horizon) if end < horizon}
+        return self._answers.over(lambda agent, slot: presence.next(agent, slot) == slot, ends) or horizon
 
     def _live(self, agent: int) -> Generator[Event, Any, None]:
         """Run one incarnation of an agent: explore, contribute, wait, and repeat; finally commit to one arm."""
@@ -142,7 +159,9 @@ class Epochs(Driver):
                 if rounds.per_agent:  # it announces that it commits, not before this slot
                     yield clock.wait_until(start)
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
-                presence.count_to_the_end(agent, partial(self._exploit, agent, 0, start, limit, action.arm))
+                self._answer(agent, cohort, row, start + 1, action.arm, stops=True)
+                last = start + 1 if self.context.run.idle else limit
+                presence.count_to_the_end(agent, partial(self._exploit, agent, 0, start, last, action.arm))
                 rounds.commit(agent, number)
                 return
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
@@ -163,6 +182,7 @@ class Epochs(Driver):
                 return
             item = rounds.contribution(agent, cohort, row, number)
             best = epoch.best[row]
+            self._answer(agent, cohort, row, end, best)
             self._waits.begin(agent, number, end, best)
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
             if item is not None and not (yield from self._do(agent, "item")):  # the job ends after the run
@@ -176,6 +196,10 @@ class Epochs(Driver):
             rounds.resume(agent, cohort, number, answer)
             number += 1
 
+    def _answer(self, agent: int, cohort: Cohort, row: int, slots: int, arm: int, *, stops: bool = False) -> None:
+        local = cohort.learner.local_answers()
+        self._answers.answer(slots, agent, arm, arm if local is None else int(local[row]), stops=stops)
+
     def _do(self, agent: int, work: Work) -> Generator[Event, Any, bool]:
         """Let *agent* do a job, if it shares what it learns; return whether the run goes on then."""
         if self.aggregation.isolated:
@@ -185,6 +209,7 @@ class Epochs(Driver):
     def _changed(self, agent: int, up: bool) -> None:
         """Start a new incarnation of *agent*, or let it forget its state."""
         if up:
+            self._answers.forget(self._clock.boundary(self._clock.now), agent)
             self._clock.environment.process(self._live(agent))
             return
         self._exploring.pop(agent, None)

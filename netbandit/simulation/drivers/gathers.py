@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.vertical_context import Users, VerticalContextBandit
-from netbandit.learners.linear import GatherLearner
+from netbandit.learners.gathering import GatherLearner
 from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
@@ -48,8 +48,6 @@ class Gathers(Driver):
     Args:
         context: The replication context, with a contextual bandit and a gather learner.
     """
-
-    pattern = "gather"
 
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)

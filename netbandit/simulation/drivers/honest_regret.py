@@ -19,6 +19,7 @@ class HonestRegret:
         presence: When agents are up.
         horizon: T, in slots.
         together: Whether agents with one phase and one first slot play alike.
+        idle: Whether agents that have committed pull no more.
     """
 
     def __init__(
@@ -30,7 +31,9 @@ class HonestRegret:
         horizon: int,
         *,
         together: bool,
+        idle: bool = False,
     ) -> None:
+        self._idle = idle
         self._agents, self._liars, self._presence, self._horizon = agents, liars, presence, horizon
         self._together = together and presence.always
         self._account = PhaseAccount(gaps, horizon)
@@ -75,7 +78,7 @@ class HonestRegret:
 
     def total_and_curve(self) -> tuple[float, Curve]:
         """Return the regret of all honest agents at the horizon, and how it grew."""
-        if not self._presence.always:
+        if not (self._presence.always or self._idle):
             honest = (agent for agent in range(self._agents) if agent not in self._liars)
             spans = (span for agent in honest for span in self._presence.spans(agent, 0, self._horizon))
             played = sum(last - first for first, last in spans)

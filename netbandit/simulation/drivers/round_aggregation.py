@@ -16,37 +16,21 @@ from netbandit.bandits.bandit import FiniteBandit
 from netbandit.conditions.phase_feedback import PhaseRewards
 from netbandit.learners.differing_sets import Answer, DifferingSets
 from netbandit.learners.elimination_pooled import PooledArms
-from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
+from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.adapters import round_protocol
-from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, NetworkProtocol
+from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item
 from netbandit.protocols.sink import Sink
 from netbandit.simulation.byzantine_items import MeanLies
-from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.driver import ReplicationContext, concludes_per_agent
 from netbandit.simulation.return_validation import checked
 
 _CHOICES_KEPT = 4
 
 _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
 """Bytes per arm of an item pooled over several agents: its label, the mean, N_k, and the sums of 1/S and 1/S^2."""
-
-
-def concludes_per_agent(
-    learner: AnyLearner, protocol: NetworkProtocol, *, fail: bool, forget: bool, lack: bool = False
-) -> bool:
-    """Return whether each agent concludes rounds for itself.
-
-    Args:
-        learner: The learner.
-        protocol: The protocol.
-        fail: Whether agents may go down.
-        forget: Whether they lose their memory then.
-        lack: Whether they may go on without some rewards of a phase.
-    """
-    differs = protocol.differs or forget or lack or (fail and protocol.ends_without)
-    return differs and isinstance(learner, DifferingSets)
 
 
 def round_aggregation(context: ReplicationContext) -> "RoundAggregation":
@@ -179,7 +163,7 @@ class RoundAggregation:
         self._prepare(learner)
         learner.start(
             arms=bandit.arm_count,
-            horizon=self.context.clock.horizon,
+            horizon=self.context.run.horizon,
             members=members,
             participants=self._participating,
             smallest_gap=bandit.smallest_gap,
@@ -331,7 +315,7 @@ class AggregationPerAgent(RoundAggregation):
         self._prepare(learner)
         learner.start_per_agent(
             arms=bandit.arm_count,
-            horizon=self.context.clock.horizon,
+            horizon=self.context.run.horizon,
             participants=participants,
             members=members,
             smallest_gap=bandit.smallest_gap,

@@ -8,15 +8,18 @@ and `own_jobs` whether decisions take time.
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.compilation.array_functions import StepError
 from netbandit.conditions.turns import turns_of
-from netbandit.learners.linear import in_slots
+from netbandit.learners.gathering import in_slots
+from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
+from netbandit.simulation.answers import Answers, all_answered
 from netbandit.simulation.bandit_environments import bandit_environment
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.drivers.decision_loop import compiled_loop, vectorized_loop
@@ -65,7 +68,9 @@ class Slots(Driver):
         self._played = 0
         self._decisions = 0
         self._presence = presence_of(context.network, forgets=context.network.forgets)
+        self._up: NDArray[np.bool_] = np.ones(self._agents, dtype=np.bool_)
         self._jobs = DecisionJobs(context.network)
+        self._over: int | None = None  # after how many slots all that are up have
         self._several_lives = False  # whether agents have lost their memory after a release
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
@@ -79,19 +84,26 @@ class Slots(Driver):
         self.world.count_only(strategy.lies.counted)
         self.turns.count_only(strategy.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(strategy.sets)]
+        self._stops = template.has("stopped")
+        self._answers = Answers(context.bandit, strategy.lies.counted > 0, stops=self._stops)
+        if self._stops:
+            self._answers.note(0, self._answers.nobody)
+        if context.run.idle:
+            strategy.idle = np.zeros(self._agents, dtype=np.bool_)
         self._learning = slot_learning(context, self.world, self.learners, strategy)
         degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
                 agents=self._agents,
-                horizon=self._clock.horizon,
-                expected_decisions=self.turns.expected,
+                horizon=context.run.horizon,  # the limit, where the run ends with the last answer
+                expected_decisions=self.turns.expected * (context.run.horizon / self._clock.horizon),
                 streams=context.streams,
                 members=strategy.members,
                 degrees=degrees,
                 in_turn=strategy.in_turn,
                 log=strategy.log,
                 isolated=strategy.isolated,
+                causal=strategy.causal,
                 deposits=strategy.uploads,
                 eigenvalue=strategy.eigenvalue,
                 matrix=strategy.matrix,
@@ -119,14 +131,16 @@ class Slots(Driver):
         self._play = vectorized_loop(*played_by) if play is None else play
         for agent in self._presence.watch(self._changed):
             self.turns.note(agent, up=False)
+            self._up[agent] = False
         strategy.present = self.turns.here
         self._appoint()
 
     def _changed(self, agent: int, up: bool) -> None:
         """Exclude *agent* from the turns while it is down; it has played all earlier turns."""
-        self.turns.note(agent, up=up)
         strategy = self.strategy
-        strategy.present = self.turns.here
+        self._up[agent] = up
+        self.turns.note(agent, up=up and not (strategy.idle is not None and strategy.idle[agent]))
+        strategy.present = self.turns.here if strategy.idle is None else np.flatnonzero(self._up)
         slot = self._clock.boundary(self._clock.now)
         if not up:
             strategy.on_down(agent, forgets=self._presence.forgets)
@@ -137,6 +151,7 @@ class Slots(Driver):
                 self._learning.forget(agent)
                 for learner in self.learners:
                     learner.forget(slot, back)
+                self._resume(agent)
             strategy.on_up(slot, back)
 
     @property
@@ -157,7 +172,7 @@ class Slots(Driver):
         spent = learner.account(strategy.releases)
         if self._several_lives:
             spent = spent.after_lost_memory()
-        talked, paid = strategy.metrics(), self.world.metrics(self._decisions)
+        talked, paid, answered = strategy.metrics(), self.world.metrics(self._decisions), self._answered()
         metrics: dict[str, Metric] = {
             "reward": float(self.world.rewards.sum()),
             "rounds": talked.pop("rounds"),
@@ -165,9 +180,10 @@ class Slots(Driver):
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
-            **({} if self.turns.everybody else self._counted()),
+            **({} if self.turns.everybody and strategy.idle is None else self._counted()),
             **paid,
-            **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
+            **answered,
+            **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys() | answered.keys()),
             **talked,
             **strategy.lies.metrics(),
             **self._learning.metrics(self.turns),
@@ -177,13 +193,55 @@ class Slots(Driver):
         remarks = (*learner.remarks(), *filter(None, reasons))
         known = self.world.knows_best
         curves = {"regret" if known else "reward": Curve(account.knots, values)}
-        return DriverResult(float(values[-1]) if known else None, curves, metrics, spent, remarks)
+        curves |= self._answers.curves(self._clock.horizon)
+        return DriverResult(
+            float(values[-1]) if known else None, curves, metrics, spent, remarks, self._answers.of_agents
+        )
 
     def _counted(self) -> dict[str, Metric]:
         """Return the number of decisions, and of turns missed by agents that were down."""
         due = self.turns.decisions
         absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
-        return {"decisions": self._decisions, **({} if self._presence.always else absent)}
+        return {"decisions": self._decisions, **({} if self._presence.always or self.turns.everybody else absent)}
+
+    def _answered(self) -> dict[str, Metric]:
+        """Return the metrics of answers, if the learner gives any."""
+        slot, everybody = self._clock.horizon - 1, self.strategy.everybody
+        learner = self._learner_of(slot)
+        if not learner.has("answers"):
+            return {}
+        local = learner.local_answers(everybody)
+        return self._answers.metrics(slot, learner.answers(everybody), local, self._up)
+
+    def _learner_of(self, slot: int) -> Learner:
+        return self.learners[slot % len(self.learners)]
+
+    def answered(self) -> int:
+        """See `Driver.answered`."""
+        return self._clock.horizon if self._over is None else self._over
+
+    def _ask(self, slot: int) -> None:
+        """Ask agents, at the end of *slot*, who has answered for good."""
+        answers, strategy, everybody = self._answers, self.strategy, self.strategy.everybody
+        stopped = np.logical_and.reduce([learner.stopped(everybody) for learner in self.learners])
+        new = stopped & (answers.stopped == 0)
+        answers.stopped[new] = slot + 1
+        if strategy.idle is not None:
+            strategy.idle |= new
+            for agent in np.flatnonzero(new).tolist():
+                self.turns.note(agent, up=False)
+        if self.account.knots[self.account.next_knot[0] - 1] == slot + 1:
+            answers.note(slot + 1, self._learner_of(slot).answers(everybody))
+        if self.context.run.until == "answered" and all_answered(self._up, stopped, answers.honest):
+            self._over = slot + 1
+            self.over.succeed()
+
+    def _resume(self, agent: int) -> None:
+        """Note that *agent* has lost its memory, and with it its answer."""
+        self._answers.stopped[agent] = 0
+        if self.strategy.idle is not None:
+            self.strategy.idle[agent] = False
+            self.turns.note(agent, up=True)
 
     def _appoint(self) -> None:
         """Wake at the next turn, after the arrivals and adoptions of its instant."""
@@ -201,7 +259,7 @@ class Slots(Driver):
         strategy.apply_received(slot)
         # Only a network event can change a decision: agents play up to the next one. Where deciding takes time, each
         # decision is an event of its own.
-        last = first if self._jobs.any else turns.before(environment.peek())
+        last = first if self._jobs.any or self._stops else turns.before(environment.peek())
         stop = turns.after(strategy.last(slot, self._clock.horizon) - 1)  # the strategy may want to send earlier
         self._played = self._play(first, max(first + 1, min(last, stop)))
         self._decisions += turns.decided(first, self._played)
@@ -213,4 +271,10 @@ class Slots(Driver):
             if latest > first:  # nothing else is due before
                 environment.advance(turns.time(latest))
             strategy.send(slot, self.account.calls)
+        if self._stops:
+            self._answers.samples[strategy.deciding] += self._answers.stopped[strategy.deciding] == 0
+            if turns.ends(latest):
+                self._ask(slot)
+        if self.over.triggered:
+            return
         self._appoint()

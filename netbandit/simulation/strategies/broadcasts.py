@@ -9,17 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.network.features import Feature, features
 from netbandit.protocols.adapters import broadcast_protocol
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
+from netbandit.protocols.earliest import Earliest
 from netbandit.protocols.local import Local
+from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.protocol import Item
+from netbandit.protocols.relay import Relay
 from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.carriers import BroadcastCarrier, Numbers, Received
 from netbandit.simulation.dispatch.kernel_choice import chosen
 from netbandit.simulation.dispatch.messages import BroadcastChoice, TreeChoice, to_neighbours
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.kernels.bulk_links import COUNTED, hop_slots
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.strategies.ages import age_figures, ages_of
@@ -48,6 +53,16 @@ def bulk_carrier(context: ReplicationContext, learner: Learner) -> BroadcastCarr
     return None
 
 
+_UNUSED: Mapping[type, tuple[str, ...]] = {
+    Pooled: ("links.",),
+    MasterWorker: ("links.peer",),
+    Earliest: ("links.uplink",),
+    Relay: ("links.uplink",),
+    Local: ("links.uplink",),
+}
+"""Protocols that may be causal, and how the keys begin of links that they do not use."""
+
+
 class Broadcasts(CommunicationStrategy):
     """Agents that broadcast to each other in slots known ahead, and receive on arrival.
 
@@ -73,6 +88,26 @@ class Broadcasts(CommunicationStrategy):
         self.isolated = not (self.members > 1).any()
         self._times = 0  # slots in which agents have sent
         self._ages = None if self.in_turn else ages_of(context)
+
+    def causal(self) -> bool:
+        """See `CommunicationStrategy.causal`.
+
+        So it is where nothing goes wrong, and all is known to all at once, or by the answers of a server, which come in
+        the order of rounds, or comes along paths of which none is faster: no detour over an agent that learns from a
+        message then overtakes the message itself.
+        """
+        protocol, network = self.context.protocol, self.context.network
+        if self.isolated or type(protocol) not in _UNUSED:
+            return self.isolated
+        unused = "trace", "conditions", *_UNUSED[type(protocol)]  # what only watches changes nothing
+        wrong = features(network) - COUNTED | features(network) & {Feature("links.uplink.bandwidth")}
+        if any(not one.key.startswith(unused) for one in wrong):
+            return False
+        if type(protocol) not in (Relay, Local):
+            return getattr(protocol, "deadline", None) is None
+        latencies = {channel.latency for out in network.channels for channel in out}
+        alike = hop_slots(network).tolist() if protocol.slotted else latencies
+        return len(alike) <= 1 and not getattr(protocol, "stop", 0.0)  # of paths of fewest hops
 
     def open(self, learners: Learners) -> None:
         """Attach the learner, and find when agents first broadcast."""
@@ -106,10 +141,17 @@ class Broadcasts(CommunicationStrategy):
         agents = self.present if self._all_tell else self.deciding
         if self.new_observations is not None:
             self._times += 1
-            self.carrier.send(slot, agents, self.new_observations(agents))
+            observed = self.new_observations(agents)
+            if self.idle is not None:
+                observed = [some[: 0 if idle else None] for some, idle in zip(observed, self.idle[agents], strict=True)]
+            self.carrier.send(slot, agents, observed)
             return
         payload = self._learner.share(slot, agents) if len(agents) else None
-        if payload is None or (silent := np.all(np.ma.getmaskarray(payload), axis=1)).all():
+        if payload is not None:
+            silent = np.all(np.ma.getmaskarray(payload), axis=1)
+            if self.idle is not None:
+                silent |= self.idle[agents]
+        if payload is None or silent.all():
             self.carrier.forward(slot)
             return
         payload = self.lies.sent(slot, agents, np.ma.getdata(payload))

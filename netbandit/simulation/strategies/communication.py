@@ -56,6 +56,7 @@ class CommunicationStrategy:
         sets: The number of parameter sets that agents use in turn.
         asks: Whether to ask agents if they want to synchronise.
         present: The agents that are up, ascending.
+        idle: The agents that decide no more, and send nothing of their own, shape (M,), bool; None: there are none.
         in_turn: Whether agents decide one after another within a slot, each after receiving from all before it.
         uploads: Whether agents upload their sums to a server.
         log: What counts as time in logarithms.
@@ -79,6 +80,7 @@ class CommunicationStrategy:
         self.present = self.everybody
         self.deciding = self.everybody
         self.members: NDArray[np.int64] = np.ones(agents, dtype=np.int64)
+        self.idle: NDArray[np.bool_] | None = None
         self.isolated = True
         self.sets = 1
         self.asks = False
@@ -91,6 +93,10 @@ class CommunicationStrategy:
         self.learners: Learners = ()
         self.catch_up: Callable[[NDArray[np.int64]], None] = lambda agents: None
         self.new_observations: Callable[[NDArray[np.int64]], list[NDArray[np.float64]]] | None = None
+
+    def causal(self) -> bool:
+        """Return whether no broadcast reaches an agent before what its sender knew: see `World`."""
+        return True
 
     def open(self, learners: Learners) -> None:
         """Attach the started learners, before the first slot."""

@@ -9,7 +9,7 @@ The reward, its agent and the observed numbers are selected with runs that are e
 both worlds draw the same noise, so that a few of them suffice to show the effect of the reward.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 from zlib import crc32
@@ -17,8 +17,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.learners.gathering import GatherLearner, in_slots
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.learners.linear import GatherLearner, in_slots
+from netbandit.learners.slots import Learner
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.replication import RunnablePoint, Simulation
@@ -61,16 +62,21 @@ class HeldWorld(Streams):
 class _Runs:
     """The runs of one point, and the largest privacy spent in them."""
 
-    def __init__(self, point: RunnablePoint) -> None:
+    def __init__(self, point: RunnablePoint, ended: Callable[[], None]) -> None:
         self.recorder = ReleaseRecorder()
+        self._ended = ended
         self._seed = point.scenario.run.seed
         self._watched = replace(point, learner=watched(_template(point), self.recorder))
+        openly = (EpochLearner.account, Learner.account)
+        if getattr(type(self._watched.learner), "account", None) in openly:  # what is shared has no noise
+            raise _nothing_stated(point)
         self.worst: RunResult | None = None
 
     def run(self, reward: Reward | None, world: int, afresh: int) -> NDArray[np.float64]:
         """Run once and return all numbers that the agent of *reward* shares."""
         self.recorder.open(reward, world)
         found = Simulation(self._watched, 0, HeldWorld(self._seed, afresh)).run()
+        self._ended()
         if self.worst is None or _epsilon(found) > _epsilon(self.worst):
             self.worst = found  # that has to be stated
         return np.concatenate([np.zeros(0), *self.recorder.rows])
@@ -90,19 +96,25 @@ class _Runs:
         )
 
 
-def whole_runs(point: RunnablePoint) -> Mechanism:
+def whole_runs(point: RunnablePoint, ended: Callable[[], None] = lambda: None) -> Mechanism:
     """Return the runs of *point* as a mechanism; the learner may be user-defined.
 
+    Args:
+        point: The point; one run of it shows what agents share.
+        ended: Called when a run has ended, of about two for each sample.
+
     Raises:
-        ScenarioError: No agent releases anything that could be audited.
+        ScenarioError: No agent releases anything that could be audited, or no privacy is stated for what it does.
     """
-    runs = _Runs(point)
+    runs = _Runs(point, ended)
     runs.run(None, 0, 1)
     rewards = candidates(runs.recorder.shared, epochs=isinstance(point.learner, EpochLearner))
     shared = point.protocol.out_of_band or (runs.worst is not None and runs.worst.kinds)
     if not (shared and rewards):
         text = "protocol.kind: nothing leaves an agent, so there is nothing to audit"
         raise ScenarioError([f"{point.scenario.name}: {text}"])
+    if runs.stated().epsilon == inf:
+        raise _nothing_stated(point)
     whole = Mechanism(
         name=", ".join([point.scenario.name, *(f"{key} = {value}" for key, value in point.parameters.items())]),
         setting=f"whole runs of {point.scenario.run.horizon:,} slots",
@@ -120,6 +132,11 @@ def whole_runs(point: RunnablePoint) -> Mechanism:
         return replace(whole, draw=_draw(runs, reward, numbers), choose=None, watched=chosen)
 
     return replace(whole, choose=choose)
+
+
+def _nothing_stated(point: RunnablePoint) -> ScenarioError:
+    text = "no privacy is stated, so there is nothing to refute: set learner.epsilon of elimination, feducb or pfcb"
+    return ScenarioError([f"{point.scenario.name}: learner: {text}, or give a learner of your own the method account"])
 
 
 def _draw(runs: _Runs, reward: Reward, numbers: NDArray[np.int64]) -> Draw:

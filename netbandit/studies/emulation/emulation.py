@@ -163,6 +163,7 @@ def emulate(
     files = too_many_files(topology.links, groups)
     if files is not None:
         raise RefusedError([(("topology", "family"), files)])
+    says("simulating it")
     try:
         reference = simulated(point, replication)
     except Exception as error:  # of a class of the user's own

@@ -43,6 +43,9 @@ def refusals(point: RunnablePoint, replication: int) -> Iterator[Problem]:
     scenario = point.scenario
     if scenario.run.header != HEADER_BYTES:
         yield ("run", "header"), f"must be {HEADER_BYTES} to be emulated: what real messages have"
+    for key, only in {"until": "horizon", "idle": False}.items():
+        if getattr(scenario.run, key) != only:
+            yield ("run", key), f"must be {show(only)} to be emulated: real agents play to the horizon"
     for table, condition in sorted(scenario.conditions.items()):
         if condition != type(condition)():
             yield (table,), "is not emulated yet"

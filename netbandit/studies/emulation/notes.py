@@ -17,9 +17,8 @@ from netbandit.network.network import Network, Send
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import CallbackRoundProtocol
 from netbandit.protocols.rounds import RoundProtocol
-from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.driver import ReplicationContext, concludes_per_agent
 from netbandit.simulation.drivers.epochs import Epochs
-from netbandit.simulation.drivers.round_aggregation import concludes_per_agent
 from netbandit.simulation.execution import executed
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.studies.emulation.forks import apart

@@ -297,8 +297,8 @@ def test_pictures_compare_decision_by_decision_where_users_went_away(tmp_path):
     assert labels["tradeoff"] == labels["delay"] == ["regret per decision (reward)"]
     assert labels["regret"] == ["regret of the users served (reward)"]
     assert "unserved users add no regret" in found["regret"].subtitle
-    assert found["parameter"].title.startswith("scenario: regret per decision and decisions per second against")
-    assert found["delay"].title == "scenario: regret per decision against delay"
+    assert found["parameter"].title.startswith("scenario: regret per decision is between ")
+    assert found["delay"].title.startswith("scenario: the least regret per decision is 0.0226 and the least waiting ")
 
 
 def test_pictures_compare_regret_where_all_were_served(tmp_path):
@@ -307,7 +307,7 @@ def test_pictures_compare_regret_where_all_were_served(tmp_path):
     assert labels["parameter"] == ["regret of all agents (reward)", "waiting per round (slots)"]
     assert labels["delay"] == ["regret of all agents (reward)"]
     assert "served" not in found["regret"].subtitle
-    assert found["delay"].title == "scenario: regret against delay"
+    assert found["delay"].title == "scenario: regret is 2.26 at all points"
 
 
 def test_pictures_of_no_decision_at_all_are_not_empty(tmp_path):

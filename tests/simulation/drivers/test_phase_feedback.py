@@ -60,6 +60,7 @@ def test_rewards_known_by_the_next_slot_change_nothing(tmp_path, protocol, feedb
     assert (found.metrics["feedback_slots"], found.metrics["feedback_wait_slots"]) == (1, 0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("lag", [2, 7, 40])
 def test_with_a_constant_lag_each_round_waits_a_slot_less_than_the_lag(tmp_path, protocol, lag):

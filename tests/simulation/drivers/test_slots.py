@@ -358,6 +358,7 @@ def test_a_horizon_shorter_than_a_hop_is_played_alone(tmp_path, monkeypatch, pro
     assert found["regret"] > 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("protocol", "slots"), [("master-worker", 5), ("local", 2), ("gis", 6)])
 def test_a_round_lasts_from_the_release_to_the_adoption(tmp_path, monkeypatch, protocol, slots):
     written = tables(agents=4, schedule='"fixed"', every=10)

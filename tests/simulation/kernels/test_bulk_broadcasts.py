@@ -113,12 +113,14 @@ def test_in_bulk_is_the_same_as_message_by_message(both, learner, latency):
     assert bulk.metrics["messages"] == 60 * 2 * bulk.topology["links"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", ['kind = "local", route = "flood"', 'kind = "pooled"'])
 @pytest.mark.parametrize("seed", range(3))
 def test_floods_of_one_hop_and_pooling_are_alike(both, protocol, seed):
     same(*both('"ucb"', '{ uniform = ["0 ms", "4 ms"] }', protocol, seed))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("latency", LATENCIES)
 def test_some_slots_may_pass_in_silence(both, latency):
     bulk, single = both(f'"{Sometimes.__module__}:Sometimes"', latency)
@@ -207,7 +209,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("changes", CHANGES)
 @pytest.mark.parametrize("keys", ["ttl = 3", "ttl = 1", "ttl = 2, absorb = true", "ttl = 4, stop = 0.5"])
 def test_who_is_away_is_told_nothing(both, changes, keys):
@@ -236,6 +238,7 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
     same(*both('"ucb"', latency, f"{FLOOD}, ttl = {ttl}", seed, faults, agents=max(agents, 5), horizon=20))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -89,6 +89,7 @@ def test_what_is_told_along_trees_in_bulk_is_heard_in_the_same_way(point, monkey
     same(in_bulk(one), event_by_event(one, monkeypatch))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "more",
     [

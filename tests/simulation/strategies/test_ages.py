@@ -52,7 +52,7 @@ PROTOCOLS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("learner", [Listening, ListeningRarely])
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
 def test_ages_are_those_of_what_is_heard(protocol, learner):

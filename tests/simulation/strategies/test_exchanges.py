@@ -122,6 +122,7 @@ def test_who_is_silent_mixes_its_own_row(place):
     assert one.world.eigenvalue == 0
 
 
+@pytest.mark.ci
 def test_a_learner_is_told_how_fast_things_even_out(place):
     run(place, text=SCENE)
     assert learner().world.eigenvalue == pytest.approx(1 - 1 / 3 * (1 - np.cos(np.pi / 3)) * 2, rel=1e-12)
@@ -156,7 +157,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("override", [
     "links.peer.latency=0 ms", "links.peer.latency=1 slots",
     "links.peer.latency=2.5 slots", "links.peer.latency=3 slots",

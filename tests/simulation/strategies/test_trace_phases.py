@@ -69,7 +69,7 @@ def phases(lines, agent):
     ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("hop", [0, 7, 30])
 @pytest.mark.parametrize("communicate", ["doubling", "literal"])
 def test_agents_of_pfcb_exploit_and_hear_from_one_round_to_the_next(tmp_path, hop, communicate):

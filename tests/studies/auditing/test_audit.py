@@ -27,6 +27,7 @@ def broken(monkeypatch):
     monkeypatch.setattr(mechanisms, "Tree", lambda size, deviation, rng: Tree(size, TOO_SMALL * deviation, rng))
 
 
+@pytest.mark.ci
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_noise_that_is_too_small_is_caught(broken, name):
@@ -65,6 +66,7 @@ def test_the_stated_noise_raises_no_alarm_in_two_hundred_audits():
     assert alarms(200, None) == []
 
 
+@pytest.mark.ci
 def test_a_mechanism_of_ones_own_takes_one_call():
     def draw(scale):
         return lambda world, samples, rng: world + rng.laplace(0, scale, (samples, 1))

@@ -15,7 +15,7 @@ from netbandit.studies.emulation.notes import Notes, put
 
 SCENARIO = """
 [run]
-horizon = 400
+horizon = 40_000
 [topology]
 family = "star"
 agents = 3
@@ -51,6 +51,7 @@ def called(*arguments):
     return CliRunner().invoke(main, ["emulate", *map(str, arguments)])
 
 
+@pytest.mark.ci
 def test_all_equal(scenario, tmp_path, untimed):
     found = called(scenario, "--dilation", 2, "--out", tmp_path / "out")
     assert found.exit_code == 0, found.output

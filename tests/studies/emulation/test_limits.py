@@ -107,6 +107,7 @@ main()
 """
 
 
+@pytest.mark.ci
 def test_more_open_files_than_are_allowed_are_refused_with_their_number(fresh, tmp_path):
     (tmp_path / "scene.toml").write_text(toml_text(BASE | {"topology": {"family": "complete"}}))
     done = fresh(["-c", LIMITED.format(agents=10)], tmp_path)

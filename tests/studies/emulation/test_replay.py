@@ -25,7 +25,7 @@ RUNS = {
 }
 
 
-IN_SUITE = "flooding", "relay in two processes, slotted", "one's own coroutines, slotted, over UDP", "loss"
+IN_SUITE = "relay in two processes, slotted", "one's own coroutines, slotted, over UDP"
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ def of_points(*points):
     return Figure(type("Figure", (), {"average": None, "chosen": ""})(), points)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("count", [ENOUGH - 1, ENOUGH])
 @pytest.mark.parametrize("lost", [(), (3,)])
 def test_a_mean_of_too_few_runs_that_can_fail_is_not_decided_and_a_median_is(count, lost):
@@ -123,6 +124,7 @@ def test_a_mean_of_too_few_runs_that_can_fail_is_not_decided_and_a_median_is(cou
     assert evidence(claim(measure="mean", **(keys | {"of": "cost"})), of_figure).judged().verdict == "holds"
 
 
+@pytest.mark.ci
 def test_regrets_of_points_at_which_agents_stalled_are_compared_with_a_sentence():
     keys = {"points": [{"at": 0}], "against": [{"at": 1}], "region": {"below": 1}, "measure": "ratio"}
     of_figure = of_points(runs_of(30, stalled=2), runs_of(30))
@@ -132,7 +134,7 @@ def test_regrets_of_points_at_which_agents_stalled_are_compared_with_a_sentence(
     assert sentence not in line(evidence(claim(of="regret", **keys), of_points(runs_of(30), runs_of(30))).judged())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", paper_names())
 def test_claim_files_plan_enough_replications_where_runs_can_fail(name):
     """Fixed beforehand, where arms are dropped: there a mean regret of fewer is not decided."""

@@ -59,6 +59,7 @@ def test_without_a_record_nothing_is_said_to_hold(pages, tmp_path):
     assert text.count("Not recorded yet") == len(load_paper("dpmab").figures)
 
 
+@pytest.mark.ci
 def test_where_a_papers_settings_come_from_is_said(pages, tmp_path):
     for name in paper_names():
         sources = load_paper(name).sources

@@ -86,6 +86,7 @@ around = 1
 """
 
 
+@pytest.mark.ci
 def test_kinds_of_claims_and_margins_are_in_what_is_printed_in_tables_and_in_the_record(folder):
     with (folder / "claims.toml").open("a") as file:
         file.write(ALIKE)
@@ -204,6 +205,7 @@ def test_each_recorded_claim_has_its_kind_and_is_decided_by_what_may_decide_it()
             assert (found.verdict == "not decidable by the text") == bool(by_text), found.id
 
 
+@pytest.mark.ci
 def test_where_some_runs_were_there_the_time_is_what_all_have_noted(folder):
     assert recorded(folder).exit_code == 0
     (folder.parent / "record.jsonl").unlink()

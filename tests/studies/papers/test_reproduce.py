@@ -67,6 +67,7 @@ def test_runs_pictures_lines_and_tables(folder, tmp_path, monkeypatch):
     assert shown[0][0] == "delay: a ring is slow"
 
 
+@pytest.mark.ci
 def test_all_that_is_known_of_a_claim_is_one_line_where_it_is_asked_for(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(papers, "papers_folder", lambda: folder.parent)
     result = CliRunner().invoke(main, ["reproduce", "mine", "-v", "--jobs", "1", "--out", str(tmp_path)])
@@ -143,6 +144,7 @@ def test_a_verdict_follows_the_data(folder, tmp_path):
     assert evidence(paper.claims[0], runs).judged().verdict == "does not hold"
 
 
+@pytest.mark.ci
 def test_one_replication_decides_nothing(folder, tmp_path):
     judgements, failed = reproduce(read_paper(folder), tmp_path / "out", replications=1, tell=lambda line: None)
     # But one run outside refutes what is claimed of every run.
@@ -287,6 +289,7 @@ def test_few_numbers_have_a_tick_each(folder, tmp_path):
     assert draw_figure(runs).axes[1].get_xticks().tolist() == sorted(diameters)
 
 
+@pytest.mark.ci
 def test_few_runs_are_dots_those_that_failed_crosses_and_points_with_stalled_agents_are_marked(folder, tmp_path):
     paper = read_paper(folder)
     runs = run_figure(paper, paper.figures[0], tmp_path / "out")
@@ -311,6 +314,7 @@ def test_few_runs_are_dots_those_that_failed_crosses_and_points_with_stalled_age
         assert len([text for text in panel.texts if text.get_text() == "*"]) == 1
 
 
+@pytest.mark.ci
 def test_a_replication_that_an_instance_lacks_is_left_out(instances, tmp_path):
     runs = run_figure(instances, instances.figures[0], tmp_path / "out")
     first = runs.points[0]
@@ -325,7 +329,7 @@ def test_a_share_of_averages_is_refused(folder, instances):
         read_paper(folder)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", papers.paper_names())
 def test_every_claim_names_points_that_its_figure_has(name):
     paper = papers.load_paper(name)

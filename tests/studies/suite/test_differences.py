@@ -38,6 +38,7 @@ def test_ranks_are_as_wide_as_what_is_undecided():
     assert ranks(cells) == {"a": (1, 1), "b": (2, 3), "c": (2, 3), "d": (4, 4)}
 
 
+@pytest.mark.ci
 def test_decisions_of_a_family_err_together_as_often_as_one():
     rng, wrong = np.random.default_rng(5), 0
     for _ in range(400):

@@ -46,6 +46,7 @@ def cells(tmp_path_factory):
     return {name: found[entry.name][on.name] for name, (entry, on) in entries.items()}
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "state", "why"),
     [
@@ -66,6 +67,7 @@ def test_what_an_entry_comes_to_is_said(cells, name, state, why):
     assert (cells[name].values is not None) == (state == "ran")
 
 
+@pytest.mark.ci
 def test_who_waits_for_ever_is_counted(cells):
     assert cells["stalls"].stalled > 0
     assert cells["fine"].stalled == 0

@@ -35,6 +35,7 @@ def test_the_interval_is_that_of_a_bootstrap():
     assert abs(found.high - ends[1]) < width / 12
 
 
+@pytest.mark.ci
 def test_the_interval_covers_in_95_of_100():
     rng, truth, draws = np.random.default_rng(2), (40.0 - 10.0) / (100.0 - 10.0), 2_000
     intervals = (score(*drawn(rng, 20)) for _ in range(draws))

@@ -36,7 +36,6 @@ times slower and does not say why there is none.
 
 import math
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -300,9 +299,6 @@ _ENOUGH = 10
 _MOST_KNOTS = 200
 """A spline of more knots takes longer than drawing the weights."""
 
-_PRECISE, _MOST_STEPS = 1e-13, 100
-"""How close to a quantile, in ranges of the knots, a search ends, or after how many steps."""
-
 _DRAWS = 4_000_000
 """Weights that are drawn then, all together."""
 
@@ -374,38 +370,18 @@ def _weighted_quantile(knots: NDArray[np.float64], probability: float) -> float:
         return low + width * float(betaincinv(highest, len(places) - highest, probability))
     if len(places) > _MOST_KNOTS:
         return low + width * _drawn_quantile(places, probability)
-    left, right = 0.0, math.nextafter(1.0, 0.0)
-    about = float(places.mean() + (4 * probability - 2) * places.std() / math.sqrt(len(places) + 1))
-    place = about if left < about < right else 0.5
-    for _ in range(_MOST_STEPS):  # Newton's method, which halves where it would leave what is left
-        below, density = _law(places.tolist(), place)
-        left, right = (place, right) if below < probability else (left, place)
-        following = place + (probability - below) / density if density else left
-        if not left < following < right:
-            following = (left + right) / 2
-        place, moved = following, abs(following - place)
-        if moved < _PRECISE:
-            break
-    return low + width * place
+    from scipy.interpolate import BSpline
 
-
-def _law(places: list[float], at: float) -> tuple[float, float]:
-    """Return the probability that the sum is at most *at*, and its density there.
-
-    The density for ascending *places* is a B-spline; its integral is a spline whose coefficients are 0, then 1, here
-    by de Boor's recursion: to import scipy's takes longer than all quantiles of a study.
-    """
-    degree = len(places) - 1
-    knots = [*[0.0] * degree, *places, *[1.0] * degree]
-    last = bisect_right(knots, at) - 1
-    values = [float(index >= degree) for index in range(last - degree, last + 1)]
-    slope = 0.0
-    for step in range(1, degree + 1):
-        for index in range(degree, step - 1, -1):
-            start = knots[last - degree + index]
-            slope = (values[index] - values[index - 1]) / (knots[last + 1 + index - step] - start)
-            values[index] = values[index - 1] + (at - start) * slope
-    return values[degree], degree * slope
+    law = BSpline.basis_element(places, extrapolate=False).antiderivative()
+    last = math.nextafter(1.0, 0.0)
+    start, end = (float(law(place)) for place in (0.0, last))
+    wanted = start + probability * (end - start)
+    left, right = 0.0, last
+    for _ in range(8):  # each step narrows the place to a 32nd
+        grid = np.linspace(left, right, 33)
+        after = int(np.clip(np.searchsorted(law(grid), wanted), 1, 32))
+        left, right = float(grid[after - 1]), float(grid[after])
+    return low + width * (left + right) / 2
 
 
 def _drawn_quantile(places: NDArray[np.float64], probability: float) -> float:

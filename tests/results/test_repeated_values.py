@@ -6,7 +6,6 @@ from helpers.examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.interpolate import BSpline
 
 from netbandit.results import intervals
 
@@ -32,19 +31,6 @@ def test_the_spline_has_the_quantiles_of_random_weights(values, probability):
     found = intervals._weighted_quantile(knots, probability)
     below = np.mean(weights @ knots <= found)
     assert stats.binomtest(int(below * 40_000), 40_000, probability).pvalue > 1e-6
-
-
-@examples(20)
-@given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.7, 1.0]), min_size=1, max_size=40), st.floats(0.0, 0.999))
-def test_the_law_is_the_integral_of_a_spline(places, at):
-    places = sorted([0.0, 0.5, 1.0, *places])
-    law = BSpline.basis_element(places, extrapolate=False).antiderivative()
-    share, density = intervals._law(places, at)
-    assert share == pytest.approx((law(at) - law(0.0)) / (law(np.nextafter(1.0, 0.0)) - law(0.0)), abs=1e-9)
-    near = 1e-6
-    slope = (intervals._law(places, at + near)[0] - share) / near
-    if not any(at <= place <= at + near for place in places):
-        assert density == pytest.approx(slope, abs=1e-2)
 
 
 def test_many_replications_are_drawn_and_agree_with_the_spline():

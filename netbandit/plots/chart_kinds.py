@@ -164,7 +164,8 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
     """Return regret, and below or beside it the slots waited per round, against the values of *key*.
 
     Where no agent waits, the second row is the delay of information, and without that the cost, if any; where
-    users went away unserved it is the decisions in a second, beside the regret of each.
+    users went away unserved it is the decisions in a second, beside the regret of each. Where all runs end with the
+    last answer, it is when that comes, and the samples until then.
 
     Args:
         whole: All points.
@@ -176,6 +177,8 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
     points = [point for _, part in columns for point in part.points]
     first = compared(points)
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
+    if first == "stop_slot":
+        second = "samples"
     metrics = [first, *_not_zero(points, second)]
     title = " and ".join([title_name(first), *(_SHORT.get(metric, metric) for metric in metrics[1:])])
     layout = Facets.row(columns * len(metrics), len(metrics) if len(columns) > 1 else 1, left_out(columns, parts))

@@ -151,7 +151,14 @@ def partly_absent(points: Sequence[PointResult]) -> bool:
 
 
 def compared(points: Sequence[PointResult]) -> str:
-    """Return the metric by which *points* are compared: `main_metric`, or the measure used where regret is unknown."""
+    """Return the metric by which *points* are compared: when the last answer comes, if all runs end with it."""
+    ended = all(run.metrics.get("stop_slot") is not None for point in points for run in point.finished)
+    until = {point.value("run.until") for point in points}
+    return "stop_slot" if ended and until == {"answered"} else performance(points)
+
+
+def performance(points: Sequence[PointResult]) -> str:
+    """Return the metric that sums up what is drawn over time: `main_metric`, or the measure where regret is unknown."""
     found = measured(points) or "regret"
     return columns.main_metric(list(map(run_values, points))) if found == "regret" else found
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from netbandit.plots.answers import range_of
 from netbandit.plots.bands import Band, bands_of, exact
-from netbandit.plots.estimates import compared, measured, partly_absent, partly_served, with_runs
+from netbandit.plots.estimates import measured, partly_absent, partly_served, performance, with_runs
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
 from netbandit.plots.facets import Facets, Part, facets
 from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
@@ -234,7 +234,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
     after = f" after {scaled(horizons[0])} slots" if alike else ""
-    metric = compared(arrangement.points) if curve == "regret" else curve
+    metric = performance(arrangement.points) if curve == "regret" else curve
     points = [point for one in chosen for point in one.part.points]
     title = range_of(arrangement, metric, points, after) or f"{title_name(curve)} over time"
     drawn, panels = layout.figure(f"{arrangement.name}: {title}", notes, sharex=alike, sharey=True)

@@ -519,6 +519,7 @@ RATES = frozenset({"wrong_any"})
 
 
 AXIS_LABELS = {
+    "stop_slot": "last answer (slot)",
     "regret": "regret of all agents (reward)",
     "regret_static": "regret against the best fixed arm (reward)",
     "regret_per_agent": "regret per agent (reward)",
@@ -562,6 +563,7 @@ def axis_label(metric: str) -> str:
 
 
 _TITLE_NAMES = {
+    "stop_slot": "time to the last answer",
     "relative_ctr": "relative click-through rate",
     "energy_j": "energy",
     "bytes": "data sent",

@@ -88,7 +88,7 @@ def unequal_privacy(study: StudyResult) -> list[str]:
     """Return a line if points that release anything spend different privacy: their regrets are not comparable."""
     runs = [run for point in study.points for run in point.finished if run.privacy_unit and not _kept_all(run)]
     spent = [run.metrics.get("epsilon") for run in runs]
-    if len(set(spent)) < 2 and len({run.privacy_unit for run in runs}) < 2:
+    if set(spent) <= {None} or (len(set(spent)) < 2 and len({run.privacy_unit for run in runs}) < 2):
         return []
     return [f"privacy differs between these points, epsilon {spread(spent)}: lower regret may come from less privacy"]
 

@@ -238,6 +238,31 @@ def test_importing_draws_on_no_matplotlib_and_drawing_on_no_pyplot():
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
+@pytest.mark.parametrize(
+    ("until", "last", "title"),
+    [
+        ("answered", 400, "time to the last answer grows 4-fold as latency of a peer link goes from 0 ms to 10 ms"),
+        ("answered", None, "regret"),
+        ("horizon", 400, "regret"),
+    ],
+)
+def test_runs_that_end_with_the_last_answer_are_compared_by_when_it_comes(until, last, title):
+    latencies = ("0 ms", "4 ms", "10 ms")
+    runs = [
+        made_up(
+            parameters={"links.peer.latency": latency, "run.until": until},
+            metrics={"stop_slot": slot and slot + one, "samples": 8 * (slot or 500)},
+            replication=one,
+        )
+        for latency, slot in zip(latencies, (100, 200, last), strict=True)
+        for one in range(4)
+    ]
+    (drawn,) = (one.drawn() for one in planned(study_of(runs)) if one.name == "parameter")
+    assert " ".join(drawn.figure._suptitle.get_text().split()).startswith(f"quickstart: {title}")
+    labels = [axes.get_ylabel() for axes in drawn.figure.axes]
+    assert (labels == ["last answer (slot)", "samples (decisions)"]) == (last is not None and until == "answered")
+
+
 def test_a_parameter_that_does_not_vary_is_no_series():
     runs = [made_up(parameters={"learner.epsilon": 1.0, "learner.rounds": rounds}) for rounds in (2, 3)]
     assert arranged(runs).keys == ("learner.rounds",)

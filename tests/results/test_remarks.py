@@ -138,6 +138,9 @@ def test_points_that_spend_different_privacy_are_no_like_for_like():
     assert line.startswith("privacy differs between these points, epsilon 3, 60 or infinite")
     assert unequal_privacy(study((3.0, 4.0), (3.0, 4.0), (0.0, 0.0))) == []  # the last one alone
     assert unequal_privacy(study((None, None), (None, None))) == []
+    of_other_units = study((None, None), (None, None))
+    of_other_units.points[0].runs[0] = replace(of_other_units.points[0].runs[0], privacy_unit="a row")
+    assert unequal_privacy(of_other_units) == []  # of neither: nobody is private
 
 
 def remarked(*points):

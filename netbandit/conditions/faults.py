@@ -106,7 +106,7 @@ class Faults(Condition):
 
     def graph_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield losses for which agents wait, timeouts that are too short, messages that meet, and doubtful numbers."""
-        yield from self._round_notes(facts) if facts.pattern == "broadcast" else self._queue_notes(facts)
+        yield from self._broadcast_notes(facts) if facts.pattern == "broadcast" else self._queue_notes(facts)
         yield from self._burst_notes(facts)
         yield from self._answer_notes(facts)
         yield from self._fault_notes(facts)
@@ -201,16 +201,21 @@ class Faults(Condition):
         )
         yield ("links", name, "retry", "attempts"), text
 
-    def _round_notes(self, facts: Facts) -> Iterator[Problem]:
-        """Yield losses that leave a round of agents that broadcast without its answer; see `_answer_notes`."""
-        links, protocol = facts.links, facts.protocol
-        if not getattr(protocol, "served", False):
-            return
+    def _broadcast_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield losses that leave agents that broadcast without an answer (see `_answer_notes`), or what follows."""
+        from netbandit.learners.race import Race
+
+        links, protocol, learner = facts.links, facts.protocol, facts.learner
         shared = links.peer.radio is not None and "peer" in protocol.used_links
         lossy = [table for table in sorted(protocol.used_links) if _loses(getattr(links, table))]
         cut = "peer" in protocol.used_links and self.links is not None
         down = facts.may_change or facts.may_refuse or cut or any((self.nodes, self.server, self.outages))
         if not (lossy or down or shared):
+            return
+        if isinstance(learner, Race) and learner.pool == "observations" and protocol.used_links:
+            text = "an observation that is lost holds back all that follow it (held_back), and messages may be lost"
+            yield ("learner", "pool"), f'{text}: pool = "totals" makes up for a loss with the next message'
+        if not getattr(protocol, "served", False):
             return
         helps = [f"links.{table}.retry repeats what is lost" for table in lossy if not (shared and table == "peer")]
         text = "the server waits for all uploads of a round, and one that is lost leaves all agents without an answer"

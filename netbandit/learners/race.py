@@ -25,6 +25,9 @@ _RHO = 25.0
 
 _NUMBER, _COUNT, _LABEL = 8, 8, 4
 
+_MANY = 0.1
+"""It is remarked where more than this share of what agents use from others is held back."""
+
 
 class Race(Learner):
     """Pulls until the lower bound of one arm lies above the upper bounds of all others, with what others have observed.
@@ -186,11 +189,15 @@ class Race(Learner):
         return {} if self._causal or self.pool == "totals" else {"held_back": len(self._early)}
 
     def remarks(self) -> tuple[str, ...]:
-        """Return that intervals are wider because messages may come in any order."""
+        """Return that intervals are wider because messages may come in any order, and that much is held back."""
         if self._causal:
             return ()
         text = "a message may come before what it depends on, so that intervals cover all numbers known of each agent"
-        return (f"{text}: they are wider than where it cannot",)
+        found = [f"{text}: they are wider than where it cannot"]
+        if len(self._early) > _MANY * self._next.sum():
+            text = "many observations were never used, since an earlier one of the same agent had not come (held_back)"
+            found.append(f'{text}: learner.pool = "totals" makes up for a loss with the next message')
+        return tuple(found)
 
 
 def level(confidence: float, arms: int, sources: NDArray[np.int64]) -> Numbers:

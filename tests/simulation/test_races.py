@@ -238,6 +238,27 @@ def test_over_links_that_lose_totals_make_up_for_it(pool):
     if pool == "observations":
         assert run.metrics["held_back"] > 100
         assert run.metrics["stop_slot"] > found("links.peer.loss=0.2", "learner.pool=totals").metrics["stop_slot"]
+    assert any('learner.pool = "totals"' in line for line in run.remarks) == (pool == "observations")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "noted"),
+    [
+        (("links.peer.loss=0.2",), True),
+        (("links.peer.loss=0.2", "protocol.kind=local"), True),
+        (("links.peer.loss=0.2", "links.peer.retry.timeout='50 ms'"), False),
+        (("links.peer={latency='5 ms', bandwidth='1 Mbit/s', queue=2}",), True),
+        (("faults.links={up_for='20 ms', down_for='5 ms'}",), True),
+        (("faults.nodes={up_for='20 ms', down_for='5 ms'}", "protocol.kind=pooled"), False),
+        (("links.peer.loss=0.2", "protocol.kind=silent"), False),
+        ((), False),
+    ],
+)
+def test_check_says_that_what_follows_a_loss_is_held_back(overrides, noted):
+    notes = check(load("race.toml", overrides, text=TEXT)).notes
+    assert any("learner.pool" in one for one in notes) == noted
+    cured = check(load("race.toml", (*overrides, "learner.pool=totals"), text=TEXT)).notes
+    assert not any("learner.pool" in one for one in cured)
 
 
 @pytest.mark.parametrize(

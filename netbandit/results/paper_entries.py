@@ -188,9 +188,10 @@ class PaperEntries:
         if counts[-1] < 2:
             return "one replication"
         many = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-        spread = " ± half-width of its 95 % interval" if self.statistic.is_mean else " [ends of its 95 % interval]"
-        known = any(each.estimate.ends for each in self.entries)
-        return f"{self.statistic.name}{spread * known} over {many} replications"
+        around = {each.estimate.around for each in self.entries if each.estimate.ends}
+        spreads = {True: "± half-width of its 95 % interval", False: "[ends of its 95 % interval]"}
+        spread = " or ".join(text for kind, text in spreads.items() if kind in around)
+        return f"{self.statistic.name}{f' {spread}' if spread else ''} over {many} replications"
 
 
 def paper_entries(
@@ -246,7 +247,7 @@ def paper_entries(
         Entry(
             {key: point.parameters[key] for key in (*down, *across)},
             metric,
-            _estimate(point, how),
+            _estimate(point, how.of_metric(metric)),
             len(point.values),
             stalled=is_regret(metric) and Failures.of(list(point.failing.values())).stalled,
         )
@@ -312,7 +313,7 @@ def _estimate(point: Samples, statistic: Statistic) -> Estimate:
     values = list(point.values.values())
     if not all(map(math.isfinite, values)):
         return Estimate(None)
-    return Estimate.of(statistic.of(values, CONFIDENCE), values, around=statistic.is_mean)
+    return Estimate.of(statistic.of(values, CONFIDENCE), values, around=statistic.is_mean and not statistic.rate)
 
 
 def _compared(
@@ -371,7 +372,10 @@ def _why_undecided(pair: Sequence[tuple[Entry, Samples]], method: str, statistic
         if short:
             return short
     if other.from_best is None or other.from_best.p is None:
-        return [f"{names[1]} is not compared with {names[0]}: too few replications in common"]
+        why, found = "too few replications in common", other.from_best and other.from_best.interval
+        if found and found.replications > 1 and statistic.is_mean:
+            why = "all pairs of replications differ alike" if found.value else "they are equal in every replication"
+        return [f"{names[1]} is not compared with {names[0]}: {why}"]
     return [f"{names[1]} is not decidedly worse than {names[0]}"]
 
 

@@ -111,6 +111,26 @@ def test_too_few_replications_for_runs_that_can_fail_decide_nothing():
     assert "8 replications can miss failures" in open_.caption
 
 
+def test_of_runs_that_are_wrong_or_not_the_interval_is_that_of_a_share():
+    table = paper_entries(results(20, "wrong_any").assign(value=0.0), ["learner"], ["latency"], ["wrong_any"])
+    for each in (markdown(table), latex(table)):
+        assert "0.0 [0.0, 16.8]" in each  # 1 - 0.025 ** (1 / 20)
+        assert "they are equal in every replication" in each
+        assert "too few" not in each
+    assert "mean [ends of its 95 % interval] over 20" in markdown(table)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_one_replication_is_too_few_to_compare(statistic):
+    table = paper_entries(results(1), ["learner"], ["latency"], statistic=statistic)
+    assert "too few replications in common" in table.caption
+
+
+def test_what_differs_by_one_number_always_is_not_compared():
+    table = paper_entries(results(noise=0.0).assign(value=lambda all: all["value"].round()), ["learner"], ["latency"])
+    assert "all pairs of replications differ alike" in table.caption
+
+
 def test_a_point_at_which_agents_stalled_is_marked_and_never_the_best():
     found = results(replications=40)
     stalled = found.assign(metric="stalled", value=(found["learner.kind"] == "klucb").astype(float))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from netbandit.plots.grouping import arrange, evenly
-from netbandit.report.hot_spots import network_title, percent
+from netbandit.plots.grouping import arrange, described, evenly, value_of
+from netbandit.report.hot_spots import percent
 from netbandit.report.tables import Cell, Table
 from netbandit.results.loads import node_names
 from netbandit.results.numbers import rounded, scaled
@@ -19,7 +19,10 @@ def answers(study: StudyResult) -> list[Table]:
     """Return a table for each of at most four points whose runs end with the last answer."""
     arrangement = arrange(study)
     points = [point for point in arrangement.points if _told(point)]
-    return [_latest(network_title(arrangement, point), point) for point in evenly(points, _POINTS)]
+    return [
+        _latest(described({key: value_of(point, key) for key in arrangement.keys}), point)
+        for point in evenly(points, _POINTS)
+    ]
 
 
 def _told(point: PointResult) -> bool:
@@ -52,4 +55,4 @@ def _latest(title: str, point: PointResult) -> Table:
         ("answered", "share of the runs in which it had"),
         ("wrong", "share of these in which its answer was wrong"),
     ]
-    return Table(f"The agents that answer last: {title}", headings, rows)
+    return Table(f"The agents that answer last{title and f': {title}'}", headings, rows)

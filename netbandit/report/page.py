@@ -91,9 +91,11 @@ def _facts(study: StudyResult) -> list[tuple[str, str]]:
     facts = [("points", f"{len(study.points):,}"), ("runs", f"{runs:,}")]
     if len(results) < runs:
         facts.append(("finished runs", f"{len(results):,}"))
+    ends = any(lookup(run.resolved, "run.until", None) == "answered" for run in results)
+    slots = f"slots each agent plays{', at most' if ends else ''}"
     for name, values in (
         ("agents", [run.topology.get("agents") for run in results]),
-        ("slots each agent plays", [lookup(run.resolved, "run.horizon", None) for run in results]),
+        (slots, [lookup(run.resolved, "run.horizon", None) for run in results]),
         ("real length of a slot", [lookup(run.resolved, "run.slot", None) for run in results]),
     ):
         known = list(dict.fromkeys(value for value in values if value is not None))

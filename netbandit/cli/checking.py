@@ -12,11 +12,13 @@ import click
 from netbandit.cli.common import checked, plain_errors, set_option, valid_and_mistakes, working
 from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.util.text import one_line, pluralize
+from netbandit.util.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netbandit.checks.check import RunPlan
+    from netbandit.parts.metric import MetricEntry
     from netbandit.simulation.replication import RunnablePoint
 
 
@@ -91,7 +93,7 @@ def parts(names: tuple[str, ...], ahead: bool) -> None:
     """List the parts that a scenario can name, and their keys.
 
     Those of installed packages are among them. With NAMES such as learner.ucb or topology.ring, the keys of these parts
-    with type, default and meaning; with metrics, all metrics.
+    with type, default and meaning; with the name of a metric, its meaning; with metrics, all metrics.
     """
     from netbandit.parts.registry import BUILT_IN, kind_key, named_parts
 
@@ -100,7 +102,7 @@ def parts(names: tuple[str, ...], ahead: bool) -> None:
         return
     if names:
         for name in names:
-            click.echo(_metrics() if name == "metrics" else _keys_of(name))
+            click.echo(_described(name))
         return
     for table in BUILT_IN:
         click.echo(f"{table}.{kind_key(table)}")
@@ -132,27 +134,24 @@ def _compile(files: Sequence[str]) -> None:
         sys.exit(FAILURE)
 
 
-def _keys_of(name: str) -> str:
-    """Return the description and keys of a part, as Python's ``help`` prints it."""
+def _described(name: str) -> str:
+    """Return the description and keys of a part, as Python's ``help`` prints it, or that of one metric or of all."""
     from netbandit.parts.registry import BUILT_IN, KindError, part_class
+    from netbandit.results.metrics import catalogue
 
+    entries = catalogue()
+    if name == "metrics" or name in entries:
+        return "\n".join(_of_metric(each, entry) for each, entry in entries.items() if name in ("metrics", each))
     table, _, kind = name.partition(".")
     if table not in BUILT_IN or not kind:
-        fail(f"{name}: must be metrics or the name of a part, such as learner.ucb: {', '.join(BUILT_IN)} with its kind")
+        examples = f"the name of a part, such as learner.ucb: {', '.join(BUILT_IN)} with its kind"
+        fail(f"{name}: must be metrics, the name of a metric, or {examples}{did_you_mean(name, entries)}")
     try:
         return f"{name}: {inspect.getdoc(part_class(table, kind, Path())) or ''}\n"
     except KindError as error:
         fail(f"{name}: {error}")
 
 
-def _metrics() -> str:
-    from netbandit.results.metrics import catalogue
-
-    entries = catalogue()
-
-    def line(name: str) -> str:
-        entry = entries[name]
-        unit = f" ({entry.unit})" if entry.unit else ""
-        return f"{name}{unit}: {entry.meaning} Given by {entry.given_by}."
-
-    return "\n".join(map(line, entries))
+def _of_metric(name: str, entry: "MetricEntry") -> str:
+    unit = f" ({entry.unit})" if entry.unit else ""
+    return f"{name}{unit}: {entry.meaning} Given by {entry.given_by}."

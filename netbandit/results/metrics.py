@@ -110,7 +110,7 @@ METRICS: dict[str, MetricEntry] = {
         "not, or none has.",
         _STOPS,
     ),
-    "stop_slot_mean": MetricEntry("slots", "The same, mean over the agents that have.", _STOPS),
+    "stop_slot_mean": MetricEntry("slots", "When an agent has answered for good, mean over those that have.", _STOPS),
     "samples": MetricEntry(
         "decisions", "Decisions that honest agents made until each had answered for good, or to the end.", _STOPS
     ),
@@ -122,12 +122,14 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "wrong_any": MetricEntry(
         "",
-        "Whether any of these answers is wrong, 1 or 0: its mean is the probability of error that a confidence bounds.",
+        "Whether any answer that ``wrong`` counts is wrong, 1 or 0: its mean is the probability of error that a "
+        "confidence bounds.",
         _ANSWERS,
     ),
     "wrong_local": MetricEntry(
         "",
-        "Share of them whose answer, or local answer, is not one of the best arms by their own means.",
+        "Share of the agents of ``wrong`` whose answer, or local answer, is not one of the best arms by their own "
+        "means.",
         f"{_ANSWERS}; where the means of agents differ",
     ),
     "simple_regret": MetricEntry(

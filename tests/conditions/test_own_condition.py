@@ -207,6 +207,7 @@ def test_the_command_line_knows_it(tariff, tmp_path):
     assert ",paid,384.0," in (tmp_path / "r" / "table.csv").read_text()
     assert "<td>paid</td>" in (tmp_path / "r" / "report.html").read_text()
     assert "paid (EUR): What all messages cost." in CliRunner().invoke(main, ["parts", "metrics"]).output
+    assert CliRunner().invoke(main, ["parts", "paid"]).output.startswith("paid (EUR): What all messages cost.")
     assert "tariff" in json.loads(CliRunner().invoke(main, ["schema"]).output)["properties"]
     assert axis_label("paid") == "paid (EUR)"
 

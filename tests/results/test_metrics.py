@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from netbandit.cli import main
 from netbandit.results.metrics import METRICS
 
 PINNED = json.loads((Path(__file__).parents[1] / "data" / "scenario_numbers.json").read_text())
@@ -30,3 +33,12 @@ def test_entries_are_sentences():
     for name, entry in METRICS.items():
         assert entry.meaning[0].isupper(), name
         assert entry.meaning.endswith((".", "1 if exact.")), name
+
+
+def test_the_command_prints_the_entry_of_a_metric():
+    one, both = (CliRunner().invoke(main, ["parts", *names]).output for names in (["stop_slot"], ["stop_slot", "lies"]))
+    assert one.startswith("stop_slot (slots): After how many slots")
+    assert both.startswith(one)
+    assert both.count("\n") == 2
+    misspelt = CliRunner().invoke(main, ["parts", "wrong_anny"])
+    assert (misspelt.exit_code, 'did you mean "wrong_any"?' in misspelt.output) == (2, True)

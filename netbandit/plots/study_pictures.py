@@ -51,6 +51,7 @@ from netbandit.plots.waits import draw_waits, have_causes
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures, same_links
 from netbandit.results.message_fates import failing
+from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
@@ -500,8 +501,9 @@ def _named_picture(arrangement: Arrangement, asked: Asked) -> "Callable[[], Figu
         if asked.name == one.name or one.name.startswith(f"{asked.name}-"):
             return one.draw
     names = ", ".join(one.name for one in there)
+    what = f" ({PICTURE_NAMES[asked.name]})" if asked.name and asked.name in PICTURE_NAMES else ""
     more = "any metric can be drawn against any key"
-    raise UnknownNameError(f"there is no picture {asked.name!r} here, only {names}; {more}")
+    raise UnknownNameError(f"there is no picture {asked.name!r}{what} here, only {names}; {more}")
 
 
 def _chart(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tuple[Chart, list[str]]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from netbandit.results.failures import MEDIANS, Failures, is_regret, too_few
 from netbandit.results.intervals import CONFIDENCE, MEAN, Interval, Statistic
+from netbandit.results.metrics import HEADINGS
 from netbandit.results.numbers import cell
 from netbandit.results.study_result import PointResult
 from netbandit.results.tables import FIXED, Columns
@@ -80,7 +81,9 @@ def require_metrics(names: Sequence[str], results: Columns) -> None:
     known = list(dict.fromkeys(map(str, results["metric"])))
     missing = [name for name in names if name not in known]
     if missing or not names:
-        hint = did_you_mean(missing[0], known) if len(missing) == 1 else ""
+        headed = {HEADINGS[name][0]: name for name in known if name in HEADINGS}
+        asked = [headed.get(name.partition(" (")[0], name) for name in missing]
+        hint = did_you_mean(asked[0], known) if len(asked) == 1 else ""
         raise CompareError(f"there is no metric {', '.join(missing)}{hint}; the metrics are {', '.join(known)}")
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 PICTURE_NAMES: Mapping[str, str] = {
     "regret": "regret over the slots",
-    "structure": "regret against cost, for each protocol",
-    "learners": "regret against data, energy and delay, for each learner",
-    "heatmap": "regret over two numeric keys",
+    "structure": "regret against cost, for each of three protocols or more",
+    "learners": "regret against data, energy and delay, for each of three learners or more",
+    "heatmap": "regret over two numeric keys, each of three values or more",
     "parameter": "regret and waiting against a numeric key",
     "diameter": "cost, delay and regret against the diameter",
     "privacy": "regret against the privacy spent",

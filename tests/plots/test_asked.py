@@ -67,7 +67,7 @@ def test_a_named_picture_is_drawn_of_some_points():
     runs = cube()
     named = Asked(name="parameter", where={"protocol": ("gis",)})
     assert draw_asked(study_of(runs), named).name == "parameter-protocol-gis"
-    with pytest.raises(UnknownNameError, match="there is no picture 'heatmap' here, only regret"):
+    with pytest.raises(UnknownNameError, match=r"no picture 'heatmap' \(.*of three values or more\) here, only regret"):
         draw_asked(study_of(runs), Asked(name="heatmap"))
     with pytest.raises(UnknownNameError, match="parameter has panels and colours of its own"):
         draw_asked(study_of(runs), Asked(name="parameter", rows="arms"))

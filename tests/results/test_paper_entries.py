@@ -354,6 +354,8 @@ def test_several_values_of_a_key_are_taken_together(folder):
     [
         (["--rows", "nothing"], "Error: --rows: there is no nothing here"),
         (["--metric", "cash"], "Error: there is no metric cash"),
+        (["--metric", "regret per agent"], 'there is no metric regret per agent (did you mean "regret_per_agent"?)'),
+        (["--metric", "round (slots)"], 'there is no metric round (slots) (did you mean "round_slots"?)'),
         (["latency"], "Give which points to show as KEY=VALUE"),
         (["--csv", "--differences"], "leave out --differences"),
     ],

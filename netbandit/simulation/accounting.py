@@ -81,7 +81,9 @@ def waiting_remarks(
             f"{'; ' if helps else ''}{', and '.join(helps)}"
         )
     if waiting and not rounds:
-        remarks.append("no round had ended by the horizon: agents were still waiting for the first (waiting_slots)")
+        text = "no round had ended by the horizon: agents were still waiting for the first (waiting_slots)"
+        cure = "; a longer run.horizon lets it end, or a longer run.slot where messages take many slots"
+        remarks.append(f"{text}{'' if stalled else cure}")
     return tuple(remarks)
 
 

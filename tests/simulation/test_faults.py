@@ -185,7 +185,8 @@ def test_what_is_lost_stalls_a_round_and_the_run_says_so():
     result = run(cut)
     assert (result.metrics["rounds"], result.metrics["round_slots"], result.metrics["stalled"]) == (0, None, 4)
     assert any("links.peer.retry" in line and "protocol.deadline ends" in line for line in result.remarks)
-    assert any("no round had ended" in line for line in result.remarks)
+    (said,) = (line for line in result.remarks if "no round had ended" in line)
+    assert "run.horizon" not in said  # who has stalled waits for ever
 
 
 @pytest.mark.parametrize("kind", ["flooding", "gis", "local", "silent"])
@@ -194,6 +195,17 @@ def test_a_run_that_is_over_before_its_first_round_says_so(kind):
     assert short.metrics["rounds"] == short.metrics["messages"] == 0
     assert STILL_EXPLORING in short.remarks
     assert STILL_EXPLORING not in run(f'protocol.kind="{kind}"', "run.horizon=2000").remarks
+
+
+@pytest.mark.parametrize("kind", ["flooding", "gis"])
+@pytest.mark.parametrize("longer", ["run.horizon=4000", "run.slot='100 ms'"])
+def test_a_run_that_ends_in_its_first_round_names_what_lets_it_end(kind, longer):
+    slow = f'protocol.kind="{kind}"', 'links.peer.latency="200 ms"'
+    (said,) = (line for line in run(*slow).remarks if "no round had ended" in line)
+    assert longer.partition("=")[0] in said
+    cured = run(*slow, longer)
+    assert cured.metrics["rounds"] > 0
+    assert not any("no round had ended" in line for line in cured.remarks)
 
 
 def test_retries_bring_what_a_healed_cut_has_lost():

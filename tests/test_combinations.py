@@ -25,7 +25,13 @@ def test_what_the_table_says_runs_and_nothing_else(tmp_path, learner, bandit, pr
     file = tmp_path / "one.toml"
     file.write_text(scenario(learner, bandit, protocol))
     if not runs:
-        wrong = r'protocol\.kind: ("[a-z-]+" offers no [a-z]+s, in|must be "silent"|cannot be [a-z-]+ with fedelim: )'
+        reasons = (
+            '"[a-z-]+" offers no [a-z]+s, in',
+            'must be "silent"',
+            "cannot be [a-z-]+ with fedelim: ",
+            "must be one by",
+        )
+        wrong = rf"protocol\.kind: ({'|'.join(reasons)})"
         with pytest.raises(ScenarioError, match=wrong):
             check(load(file))
         return

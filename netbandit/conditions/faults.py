@@ -176,7 +176,8 @@ class Faults(Condition):
         if getattr(protocol, "deadline", None) is not None:
             yield ("protocol", "deadline"), f"leave it out: agents would differ in what they know, and {text}"
         elif protocol.differs:
-            yield ("protocol", "kind"), f"must be another: agents would differ in what they know, and {text}"
+            cure = 'must be one by which all know the same, as "gis"'
+            yield ("protocol", "kind"), f"{cure}: agents would differ in what they know, and {text}"
 
     def _answer_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield links that may lose an answer for good, so that an agent would wait for it for ever."""

@@ -121,9 +121,10 @@ class Answers:
             "simple_regret": float(lost[honest].mean()),
         }
         own = self._own_means(slot)
-        if own is not None and judged.any():
+        if own is not None:
             theirs = own[np.arange(len(local)), local]
-            found["wrong_local"] = float(((theirs < own.max(axis=1)) | (local < 0))[judged].mean())
+            are_wrong = ((theirs < own.max(axis=1)) | (local < 0))[judged]
+            found["wrong_local"] = float(are_wrong.mean()) if len(are_wrong) else None
         return found
 
     def _own_means(self, slot: int) -> NDArray[np.float64] | None:

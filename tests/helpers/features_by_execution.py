@@ -8,6 +8,7 @@ Nothing is compiled: loops run as the Python that they are written in.
 
 import csv
 import os
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -156,7 +157,7 @@ def cell(feature, execution, folder):
         plain = point.simulation(0).run()
     with executed("compiled"):
         compiled = point.simulation(0).run(folder / "trace.jsonl" if traced else None)
-        how = "a trace is written" if traced else "; ".join(execution_plan(point))
+        how = "a trace is written" if traced else re.sub(r", line \d+", "", "; ".join(execution_plan(point)))
     found = next(differences(plain, compiled, digits=10), None)
     return f"DIFFERENT: {found} ({how})" if found else f"same numbers: {how}"
 

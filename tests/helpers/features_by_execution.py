@@ -90,6 +90,7 @@ FEATURES = {
     "links fail": ("faults.links={up_for='5 ms', down_for='2 ms'}",),
     "links are drawn": ("faults.links={up=0.7}",),
     "outage": ("faults.outages=[{nodes=[2], from='4 ms', until='9 ms'}]",),
+    "energy of messages": ("links.peer.energy={per_message='1 mJ', per_byte='10 uJ', sender_share=0.3}",),
     "outage of all agents": ("faults.outages=[{nodes='all', from='4 ms', until='9 ms'}]",),
     "outage of all links": ("faults.outages=[{links='all', from='4 ms', until='9 ms'}]",),
     "outages in periods": ("faults.outages=[{nodes=[2], from='2 ms', for='2 ms', every='6 ms'}]",),

@@ -32,11 +32,12 @@ _MOST_UNDER_WAY = 1 << 22
 _MOST_NANOSECONDS = 1 << 61
 
 _CLASSES = ("links.peer", "links.uplink")
+_PRICES = ("cost", "energy_per_message", "energy_per_byte", "received_per_message", "received_per_byte")
 
 COUNTED = frozenset(
     {
         *(Feature(links, model) for links in _CLASSES for model in (LinkClass, ChannelFaults)),
-        *(Feature(f"{links}.{key}") for links in _CLASSES for key in ("cost", "energy_per_message", "energy_per_byte")),
+        *(Feature(f"{links}.{key}") for links in _CLASSES for key in _PRICES),
         *(Feature(f"{links}.overtaking") for links in _CLASSES),
         Feature("links.uplink.bandwidth"),
         *(Feature("faults", model) for model in (Faults, OutagePlan)),

@@ -12,7 +12,6 @@ import click
 from netbandit.cli.common import checked, plain_errors, set_option, valid_and_mistakes, working
 from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.util.text import one_line, pluralize
-from netbandit.util.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,6 +137,7 @@ def _described(name: str) -> str:
     """Return the description and keys of a part, as Python's ``help`` prints it, or that of one metric or of all."""
     from netbandit.parts.registry import BUILT_IN, KindError, part_class
     from netbandit.results.metrics import catalogue
+    from netbandit.util.wording import did_you_mean
 
     entries = catalogue()
     if name == "metrics" or name in entries:

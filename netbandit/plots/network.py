@@ -12,7 +12,7 @@ from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.label_placement import place_labels
 from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
-from netbandit.results.link_use import LINK_FIGURES, mean_link_figures, same_links
+from netbandit.results.link_use import LINK_FIGURES, lost_of_handed, mean_link_figures, same_links
 from netbandit.results.numbers import rounded, scaled, shortest
 from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
@@ -108,14 +108,15 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
         whose = f"mean of {len(runs):,} replications"
     else:
         whose = f"replication {runs[0].replication} of {len(runs):,}, each on a different network"
-    drawing = network(runs[0], mean_link_figures(runs if same else runs[:1])[what])
-    title = _busiest(drawing, what) or (LINK_FIGURES[what].title if len(drawing.links) else "no links")
+    runs = runs if same else runs[:1]
+    drawing = network(runs[0], mean_link_figures(runs)[what])
+    title = _busiest(drawing, what, runs) or (LINK_FIGURES[what].title if len(drawing.links) else "no links")
     values = {key: value_of(point, key) for key in arrangement.keys}
     notes = "; ".join(filter(None, (whose, described(values))))
     return draw(f"{arrangement.name}: {title}", drawing, notes, LINK_FIGURES[what].unit)
 
 
-def _busiest(drawing: Drawing, what: str) -> str:
+def _busiest(drawing: Drawing, what: str, runs: Sequence[RunResult]) -> str:
     """Return what the link with most of *what* has, and how many times the mean that is; empty where none has any."""
     use = drawing.use
     if use is None or not np.nan_to_num(use).any():
@@ -123,10 +124,20 @@ def _busiest(drawing: Drawing, what: str) -> str:
     link = int(np.nanargmax(use))
     ends = " – ".join(str(node) if drawing.names is None else drawing.names[node] for node in drawing.links[link])
     if what == "lost":
-        return f"{shortest(100 * use[link], 2)} % of what {ends} carries does not arrive, the most of all links"
+        told = f"{shortest(100 * use[link], 2)} % of what {ends} is given does not arrive, the most of all links"
+        return f"{told}, which may be chance" if _lose_alike(runs) else told
     most, times = scaled(rounded(float(use[link]), 3)), float(use[link] / np.nanmean(use))
     has = f"{ends} has most, {most} ({shortest(times, 2)} times the mean)" if times > 1 else f"{most} on each"
     return f"{LINK_FIGURES[what].title}: {has}"
+
+
+def _lose_alike(runs: Sequence[RunResult]) -> bool:
+    """Return whether links that all lose the same share differ so much in more than 5 % of studies (chi-squared)."""
+    from scipy.stats import chi2_contingency
+
+    lost, handed = np.sum([lost_of_handed(run) for run in runs], axis=0)
+    table = np.array([lost, handed - lost])[:, handed > 0]
+    return bool(table.any(axis=1).all() and chi2_contingency(table).pvalue >= 0.05)
 
 
 @drawing()

@@ -45,17 +45,25 @@ def link_figures(run: RunResult) -> Figures:
     """
     use = run.links
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
-    failed = sum((each for each in (use.lost, use.dropped, use.unsent) if each is not None), np.zeros(len(messages)))
-    never_put = sum((each for each in (use.dropped, use.unsent) if each is not None), np.zeros(len(messages)))
-    share = failed / np.maximum(with_copies(use) + never_put, 1)
+    failed, handed = lost_of_handed(run)
     return {
         "messages": messages,
         "bytes": size,
         "activations": use.activations.astype(np.float64),
         "cost": use.activations.astype(np.float64) * price(run, "peer", "cost", 1.0),
         "energy": energy_on(run, "peer", use),
-        "lost": share,
+        "lost": failed / np.maximum(handed, 1),
     }
+
+
+def lost_of_handed(run: RunResult) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how many messages each peer link of *run* did not deliver, and how many it was given, copies included."""
+    use = run.links
+    never_put = np.zeros(len(use.messages))
+    for each in (use.dropped, use.unsent):
+        never_put += 0 if each is None else each
+    failed = never_put + (0.0 if use.lost is None else use.lost.astype(np.float64))
+    return failed, never_put + with_copies(use).astype(np.float64)
 
 
 def mean_link_figures(runs: Sequence[RunResult]) -> Figures:

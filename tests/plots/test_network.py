@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import networkx
@@ -252,3 +253,17 @@ def test_every_city_of_the_networks_that_we_ship_has_its_name(file, tmp_path):
     figure = draw(file, Drawing(places, graph.topology.edges, None, names, map=True))
     assert sorted(text.get_text() for text in figure.axes[0].texts) == sorted(names)
     assert not overlap(figure)
+
+
+@pytest.mark.parametrize(("worst", "chance"), [(10, True), (30, False)])
+def test_the_link_that_loses_most_may_lose_it_by_chance(worst, chance):
+    run = made_up()
+    handed = np.full(len(run.links.messages), 35)
+    lost = np.full(len(handed), 7)
+    lost[4] = worst
+    run = replace(run, links=replace(run.links, messages=handed, lost=lost))
+    arrangement = arranged([run])
+    title = " ".join(draw_network(arrangement, arrangement.points[0], "lost")._suptitle.get_text().split())
+    ends = f"{run.links.first[4]} – {run.links.second[4]}"
+    told = f"{round(100 * worst / 35)} % of what {ends} is given does not arrive, the most of all links"
+    assert title == f"quickstart: {told}{', which may be chance' if chance else ''}"

@@ -134,7 +134,7 @@ def _curve(arrangement: Arrangement) -> str:
 def _lines(part: Arrangement, logarithmic: bool, curve: str, shapes: Shapes | None = None) -> list[Line]:
     key = part.series if shapes is None else shapes.color
     found = [(value, point) for value, points in part.along(key) for point in points]
-    horizons = [min(_horizon(run) for run in point.finished) for _, point in found]
+    horizons = [_end(point.finished) for _, point in found]
     slots_of = {horizon: common_grid(horizon, logarithmic) for horizon in set(horizons)}
     if logarithmic:
         slots_of = {horizon: slots[slots > 0] for horizon, slots in slots_of.items()}
@@ -184,7 +184,7 @@ def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -
     They do if the horizons lie two decades or more apart, or if, in most runs, most of the regret (80 %) is there
     after a fiftieth of at least 1,000 slots: on a linear axis such a curve is a corner.
     """
-    horizons = [_horizon(run) for run in runs]
+    horizons = [_end([run]) for run in runs]
     if max(horizons) < 1_000:
         return False
     if max(horizons) >= _FAR * min(horizons):
@@ -192,7 +192,7 @@ def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -
     early = 0
     for run in runs:
         drawn = run.curves[curve]
-        soon = drawn.at(np.array([_horizon(run) // 50]))[0]
+        soon = drawn.at(np.array([_end([run]) // 50]))[0]
         early += bool(drawn.values[-1] > 0 and soon >= 0.8 * drawn.values[-1])
     return 2 * early > len(runs)
 
@@ -214,6 +214,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     horizons, regrets = zip(*(_highest(one.part, curve) for one in chosen), strict=True)
     alike = len(set(horizons)) == 1
+    answered = all(_last_answer(point.finished) is not None for point in arrangement.points)
     steep = _decades_apart(arrangement.points, curve, logarithmic, one_panel=shapes is not None)
     steep |= max(regrets) > _SIMILAR * min(regrets) > 0
     changes, down = world_changes(arrangement.points), outages(arrangement.points)
@@ -222,7 +223,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
         "unserved users add no regret" if curve == "regret" and partly_served(arrangement.points) else "",
         "absent agents add no regret" if curve == "regret" and partly_absent(arrangement.points) else "",
         layout.left_out,
-        "" if alike else "panels end at different slots",
+        "" if alike or answered else "panels end at different slots",
         events_note(changes, down),
         "large dots: all waiting agents have resumed"
         if any(line.recovered is not None for one in chosen for line in one.lines)
@@ -233,7 +234,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
-    after = f" after {scaled(horizons[0])} slots" if alike else ""
+    after = " until the last answer" if answered else f" after {scaled(horizons[0])} slots" if alike else ""
     metric = performance(arrangement.points) if curve == "regret" else curve
     points = [point for one in chosen for point in one.part.points]
     title = range_of(arrangement, metric, points, after) or f"{title_name(curve)} over time"
@@ -282,7 +283,7 @@ def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool,
 
     In one panel it is enough that one line rises above most others by far, whose own differences would not be visible.
     """
-    horizons = [_horizon(run) for point in points for run in point.finished]
+    horizons = [_end(point.finished) for point in points]
     finals = sorted(float(np.mean([run.curves[curve].values[-1] for run in point.finished])) for point in points)
     if finals[0] <= 0:
         return False
@@ -307,11 +308,22 @@ def _bend_upward(panels: Sequence["Axes"]) -> None:
 
 def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
     runs = [run for point in part.points for run in point.finished]
-    return max(_horizon(run) for run in runs), max(float(run.curves[curve].values[-1]) for run in runs)
+    return max(_end(point.finished) for point in part.points), max(float(run.curves[curve].values[-1]) for run in runs)
 
 
-def _horizon(run: RunResult) -> int:
-    return int(next(iter(run.curves.values())).slots[-1])  # all end there
+def _end(runs: Sequence[RunResult]) -> int:
+    """Return the slot up to which a point with these *runs* is drawn: where the first ends, or all have answered."""
+    if (last := _last_answer(runs)) is not None:
+        return last
+    return min(int(next(iter(run.curves.values())).slots[-1]) for run in runs)  # all curves of a run end there
+
+
+def _last_answer(runs: Sequence[RunResult]) -> int | None:
+    """Return when the last of *runs* ended with the last answer; None if they do not, or if one had not ended."""
+    if any(run.resolved["run"].get("until") != "answered" for run in runs):
+        return None
+    stops = [run.metrics.get("stop_slot") for run in runs]
+    return None if None in stops else max(int(stop) for stop in stops if stop is not None)
 
 
 def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
@@ -324,7 +336,7 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
         panel.set_xscale("log")
     else:
         panel.xaxis.set_major_locator(MaxNLocator(nbins=ticks, integer=True, steps=[1, 2, 2.5, 5, 10]))
-    ends = [_horizon(run) for point in what.part.points for run in point.finished]
+    ends = [_end(point.finished) for point in what.part.points]
     panel.set_xlim(1 if logarithmic else 0, max(*ends, 1))
     if lowest >= 0:
         from_zero(panel)

@@ -257,3 +257,21 @@ def test_cases_that_are_no_grid_stand_in_one_panel_and_none_hides_the_others():
     assert all(low < line.get_ydata()[-1] < high for line in curves(panel))
     assert len({(line.get_color(), str(line._dash_pattern)) for line in curves(panel)}) == len(cases)
     assert set(legend(figure)[1]) == {"gis, star", "gis, ring", "sink, hybrid", "flooding, random", "silent, star"}
+
+
+def test_runs_that_end_with_the_last_answer_are_drawn_up_to_it():
+    runs = [
+        made_up(
+            parameters={"links.peer.latency": latency, "run.until": "answered"},
+            metrics={"stop_slot": last + one},
+            replication=one,
+        )
+        for latency, last in (("0 ms", 300), ("10 ms", 700))
+        for one in range(2)
+    ]
+    figure = draw_regret(arranged(runs))
+    assert figure._suptitle.get_text().endswith("until the last answer")
+    assert figure.axes[0].get_xlim()[1] == 701
+    assert sorted(line.get_xdata()[-1] for line in curves(figure.axes[0])) == [301, 701]
+    runs[-1].metrics["stop_slot"] = None  # it had not answered at the limit
+    assert draw_regret(arranged(runs)).axes[0].get_xlim()[1] == 10_000

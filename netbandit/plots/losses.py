@@ -48,20 +48,24 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     known = [(point, found) for point in arrangement.points if (found := fates(point)) is not None]
     worst, found = max(known, key=lambda one: failing(one[1]))
     shown = evenly(known, MOST)
-    links = _worst_links(worst)
+    links, losing = _worst_links(worst)
     where = titled({key: value_of(worst, key) for key in arrangement.keys}) if len(known) > 1 else ""
     replications = max(len(point.finished) for point, _ in shown)
     notes = [f"sums over {pluralize(replications, 'replication')}, each attempt and copy counts; beside: what fails"]
     if links:
-        notes.append(f"right: the links that lost most{', ' if where else ''}{where}")
+        which = f"the {len(links)} of {losing} links" if losing > len(links) else "the links"
+        notes.append(f"right: {which} that lost most{', ' if where else ''}{where}")
     known_there = {fate for _, each in links for fate, number in each.items() if number}
     unknown = [FATES[fate] for fate in ("collided", "refused") if found[fate] and fate not in known_there]
     if links and unknown:
         notes.append(f"there, what {in_words(unknown, 'or')} is among what was lost on the way")
-    for metric, what, did in (("stalled", "agent", "stalled"), ("late", "item", "came too late")):
+    ended = (("stalled", "agent", "stalled"), ("late", "item", "came too late"), ("given_up", "message", "given up"))
+    for metric, what, did in ended:
         most = max(float(np.mean([run.metrics.get(metric) or 0 for run in point.finished])) for point, _ in known)
         notes += [f"up to {pluralize(shortest(most, 3), what)} {did}"] if most else []
-    share = f"{shortest(failing(found), 2)} of 100 messages do not arrive"
+    repeated = any(run.metrics.get("retransmissions") for point, _ in known for run in point.finished)
+    told = "attempts" if repeated else "messages"
+    share = f"{shortest(failing(found), 2)} of 100 {told} do not arrive"
     title = f"{arrangement.name}: {share}{f' ({where})' if where else ''}"
     notes += filter(None, [without_note(arrangement, [point for point, _ in shown]), missing_note(arrangement)])
     drawn, panels = figure(title, "; ".join(notes), columns=2 if links else 1)
@@ -69,7 +73,7 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     tables = [[(name, each) for name, (_, each) in zip(names, shown, strict=True)], links]
     for panel, table in zip(panels, tables, strict=False):
         parts = [[*each.values()] for _, each in table]
-        draw_bars(panel, [name for name, _ in table], parts, [*_COLOURS.values()], "of 100 messages")
+        draw_bars(panel, [name for name, _ in table], parts, [*_COLOURS.values()], f"of 100 {told}")
         panel.set_xlim(0, 100)
         for row, (_, each) in enumerate(table):
             text = shortest(failing(each), 2)
@@ -79,8 +83,11 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     return drawn
 
 
-def _worst_links(point: PointResult) -> list[tuple[str, dict[str, float]]]:
-    """Return the links on which most messages did not arrive, by name; none of a network of one link."""
+def _worst_links(point: PointResult) -> tuple[list[tuple[str, dict[str, float]]], int]:
+    """Return the links on which most messages did not arrive, by name, the largest share first, and of how many links.
+
+    None of a network of one link.
+    """
     runs, loads, _ = mean_loads(point.finished)
     ends, names = ends_of_links(runs[0])[0], nodes_of(runs[0])
     found = []
@@ -91,4 +98,5 @@ def _worst_links(point: PointResult) -> list[tuple[str, dict[str, float]]]:
             lost = sum(counts.get(fate, 0.0) for fate in ("lost", "dropped", "unsent"))
             found.append((lost, f"{names[one]} – {names[other]}", each))
     found.sort(key=lambda one: -one[0])
-    return [(name, each) for _, name, each in found[:MOST]] if len(ends) > 1 else []
+    worst = [(name, each) for _, name, each in found[:MOST]] if len(ends) > 1 else []
+    return sorted(worst, key=lambda one: -failing(one[1])), len(found)

@@ -234,7 +234,14 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
-    after = " until the last answer" if answered else f" after {scaled(horizons[0])} slots" if alike else ""
+    sums = curve != "simple_regret"
+    after = (
+        f" {'until' if sums else 'at'} the last answer"
+        if answered
+        else f" after {scaled(horizons[0])} slots"
+        if alike
+        else ""
+    )
     metric = performance(arrangement.points) if curve == "regret" else curve
     points = [point for one in chosen for point in one.part.points]
     title = range_of(arrangement, metric, points, after) or f"{title_name(curve)} over time"

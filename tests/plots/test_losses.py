@@ -52,3 +52,12 @@ def test_it_is_drawn_where_messages_do_not_arrive(dropped, there):
     study = study_of([fleet(1, dropped), fleet(9, 0)])
     assert any(map(are_lost, study.points)) == there
     assert ("losses" in [one.name for one in pictures(study)]) == there
+
+
+def test_where_links_repeat_messages_attempts_are_counted_and_what_was_given_up_is_said():
+    run = fleet(1, 20)
+    again = replace(run, metrics={**run.metrics, "retransmissions": 20, "given_up": 3})
+    drawn = draw_losses(arrange(study_of([again])))
+    assert "20 of 100 attempts do not arrive" in drawn._suptitle.get_text()
+    assert "up to 3 messages given up" in subtitle(drawn)
+    assert "20 of 100 messages do not arrive" in draw_losses(arrange(study_of([run])))._suptitle.get_text()

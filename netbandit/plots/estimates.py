@@ -152,9 +152,20 @@ def partly_absent(points: Sequence[PointResult]) -> bool:
 
 def compared(points: Sequence[PointResult]) -> str:
     """Return the metric by which *points* are compared: when the last answer comes, if all runs end with it."""
-    ended = all(run.metrics.get("stop_slot") is not None for point in points for run in point.finished)
-    until = {point.value("run.until") for point in points}
-    return "stop_slot" if ended and until == {"answered"} else performance(points)
+    return "stop_slot" if end_with_answers(points) else performance(points)
+
+
+def end_with_answers(points: Sequence[PointResult]) -> bool:
+    """Return whether all runs of *points* end with the last answer, and none at its limit before that."""
+    return bool(points) and all(last_answer(point.finished) is not None for point in points)
+
+
+def last_answer(runs: Sequence[RunResult]) -> int | None:
+    """Return when the last of *runs* ended with the last answer; None if they do not, or if one had not ended."""
+    if any(run.resolved["run"].get("until") != "answered" for run in runs):
+        return None
+    stops = [run.metrics.get("stop_slot") for run in runs]
+    return None if None in stops else max((int(stop) for stop in stops if stop is not None), default=None)
 
 
 def performance(points: Sequence[PointResult]) -> str:

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from netbandit.plots.answers import range_of
 from netbandit.plots.bands import Band, bands_of, exact
-from netbandit.plots.estimates import measured, partly_absent, partly_served, performance, with_runs
+from netbandit.plots.estimates import (
+    end_with_answers,
+    last_answer,
+    measured,
+    partly_absent,
+    partly_served,
+    performance,
+    with_runs,
+)
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
 from netbandit.plots.facets import Facets, Part, facets
 from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
@@ -214,7 +222,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     horizons, regrets = zip(*(_highest(one.part, curve) for one in chosen), strict=True)
     alike = len(set(horizons)) == 1
-    answered = all(_last_answer(point.finished) is not None for point in arrangement.points)
+    answered = end_with_answers(arrangement.points)
     steep = _decades_apart(arrangement.points, curve, logarithmic, one_panel=shapes is not None)
     steep |= max(regrets) > _SIMILAR * min(regrets) > 0
     changes, down = world_changes(arrangement.points), outages(arrangement.points)
@@ -234,14 +242,9 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
-    sums = curve != "simple_regret"
-    after = (
-        f" {'until' if sums else 'at'} the last answer"
-        if answered
-        else f" after {scaled(horizons[0])} slots"
-        if alike
-        else ""
-    )
+    after = f" after {scaled(horizons[0])} slots" if alike else ""
+    if answered:
+        after = " at the last answer" if curve == "simple_regret" else " until the last answer"
     metric = performance(arrangement.points) if curve == "regret" else curve
     points = [point for one in chosen for point in one.part.points]
     title = range_of(arrangement, metric, points, after) or f"{title_name(curve)} over time"
@@ -320,17 +323,9 @@ def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
 
 def _end(runs: Sequence[RunResult]) -> int:
     """Return the slot up to which a point with these *runs* is drawn: where the first ends, or all have answered."""
-    if (last := _last_answer(runs)) is not None:
+    if (last := last_answer(runs)) is not None:
         return last
     return min(int(next(iter(run.curves.values())).slots[-1]) for run in runs)  # all curves of a run end there
-
-
-def _last_answer(runs: Sequence[RunResult]) -> int | None:
-    """Return when the last of *runs* ended with the last answer; None if they do not, or if one had not ended."""
-    if any(run.resolved["run"].get("until") != "answered" for run in runs):
-        return None
-    stops = [run.metrics.get("stop_slot") for run in runs]
-    return None if None in stops else max(int(stop) for stop in stops if stop is not None)
 
 
 def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:

@@ -19,9 +19,7 @@ from netbandit.plots.style import (
 from netbandit.results.numbers import rounded, scaled
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import SERVER, WAITS, Job, Lines, Phase, Transfer
-from netbandit.util.key_paths import lookup
 from netbandit.util.text import pluralize
-from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +111,7 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
     """
     from netbandit.util.extras.plots import Patch
 
-    slot = parse_duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
+    slot = run.slot_ns
     notes = [f"replication {run.replication}", described(values or {})]
     if len(what.nodes) < what.agents:
         notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")

@@ -22,8 +22,6 @@ from netbandit.results.safe_files import write_whole
 from netbandit.results.study_result import StudyResult
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import SERVER, Job, Lines, Phase, TraceError, first_trace, read_trace, run_of
-from netbandit.util.key_paths import lookup
-from netbandit.util.units import Duration
 
 LIMIT = 20_000
 """The default number of messages played back, which a browser draws smoothly."""
@@ -124,7 +122,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
     """
     drawn = network(run)
     agents = len(drawn.places)
-    links, slot = drawn.links.tolist(), _slot(run)
+    links, slot = drawn.links.tolist(), run.slot_ns
     messages = sorted(lines.messages, key=lambda message: message.start)[:limit]
     last = max((message.arrival for message in messages), default=0)
     whole = len(messages) == len(lines.messages)
@@ -188,11 +186,6 @@ def _regret(run: RunResult, last: int) -> list[list[float]]:
     if len(until) > _KNOTS:
         until = until[np.unique(np.linspace(0, len(until) - 1, _KNOTS).astype(int))]
     return [until.tolist(), [float(f"{value:.6g}") for value in curve.at(until)]]
-
-
-def _slot(run: RunResult) -> int:
-    """Return the length of a slot in nanoseconds."""
-    return Duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
 
 
 def _unit_square(places: Any) -> Any:

@@ -18,8 +18,6 @@ from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import WAITS, TraceError, first_trace, read_trace
-from netbandit.util.key_paths import lookup
-from netbandit.util.units import parse_duration
 
 _NETWORKS = 4
 _ROWS = 10
@@ -154,7 +152,7 @@ def _waited(folder: Path, point: PointResult) -> dict[int, float] | None:
         phases = read_trace(trace, _LINES).phases
     except TraceError:
         return None
-    slot = parse_duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
+    slot = run.slot_ns
     waited: dict[int, float] = {}
     for phase in phases:
         if phase.name in WAITS and phase.round > 0:

@@ -431,6 +431,11 @@ class Statistic:
         return self.share is None
 
     @property
+    def around(self) -> bool:
+        """Whether its interval is symmetric: of a mean that is no share."""
+        return self.is_mean and not self.rate
+
+    @property
     def key(self) -> str:
         """The name by which `named` finds it."""
         if self.share is None:

@@ -313,7 +313,7 @@ def _estimate(point: Samples, statistic: Statistic) -> Estimate:
     values = list(point.values.values())
     if not all(map(math.isfinite, values)):
         return Estimate(None)
-    return Estimate.of(statistic.of(values, CONFIDENCE), values, around=statistic.is_mean and not statistic.rate)
+    return Estimate.of(statistic.of(values, CONFIDENCE), values, around=statistic.around)
 
 
 def _compared(

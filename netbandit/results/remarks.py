@@ -12,7 +12,6 @@ from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of
 from netbandit.util.key_paths import lookup
 from netbandit.util.text import first_few, in_words, pluralize
-from netbandit.util.units import Duration
 
 INFINITE = "infinite"
 """The text of a value without a bound."""
@@ -200,8 +199,7 @@ def _range(seconds: Sequence[float]) -> str:
 def _lifetime(run: RunResult) -> float | None:
     """Return the life (s) of the first battery to run out; None: unlimited or unknown."""
     slots = run.metrics.get("lifetime_slots")
-    slot = Duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
-    return None if slots is None else slots * slot / 1e9
+    return None if slots is None else slots * run.slot_ns / 1e9
 
 
 def _values(runs: Sequence[RunResult], name: str, scale: float = 1.0, digits: int = 6) -> str:

@@ -76,7 +76,7 @@ def _estimate(point: PointResult, name: str, statistic: Statistic) -> Estimate:
     if not numbers or len(numbers) < len(found):
         return Estimate(None, None, values, _NO_MEAN if found else "no run has finished")
     statistic = statistic.of_metric(name)
-    return Estimate.of(statistic.of(numbers, CONFIDENCE), values, around=statistic.is_mean and not statistic.rate)
+    return Estimate.of(statistic.of(numbers, CONFIDENCE), values, around=statistic.around)
 
 
 def _point_as_json(point: PointResult) -> dict[str, Any]:

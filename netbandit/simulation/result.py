@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from netbandit import __version__
 from netbandit.network.link import FATES as FATES
 from netbandit.parts.metric import Metric as Metric
+from netbandit.util.key_paths import lookup
+from netbandit.util.units import parse_duration
 
 STILL_EXPLORING = (
     "no agent had come to the end of its first phase of exploration by the horizon: no round began, and regret is that "
@@ -175,6 +177,11 @@ class RunResult:
     privacy_bound: Literal["exact", "upper"] = "exact"
     remarks: tuple[str, ...] = ()
     machine: str = ""
+
+    @property
+    def slot_ns(self) -> int:
+        """The length of a slot (ns)."""
+        return parse_duration(str(lookup(self.resolved, "run.slot", "1 ms"))).nanoseconds(1)
 
 
 def bound_of(runs: Iterable[RunResult]) -> Literal["exact", "upper"]:

@@ -191,8 +191,8 @@
   if (data.pulled.length) row("ledger", "rewards awaited", "awaited");
   if (data.jobs.length) row("ledger", "nodes that compute", "computing");
   if (data.up) row("ledger", "links up", "there");
-  const shown = i => i < 5 || data.phases.some(track => track.some((state, place) => place % 3 === 2 && state >= 5));
-  ["explore", "wait for a round", "exploit", "down", "wait for rewards", "have answered", "have answered wrongly"].forEach((name, i) => { if (shown(i)) row("agents", name, `state${i}`, [STATE[i], "swatch"]); });
+  const told = i => i < 5 || data.phases.some(track => track.some((state, place) => place % 3 === 2 && state >= 5));
+  ["explore", "wait for a round", "exploit", "down", "wait for rewards", "have answered", "have answered wrongly"].forEach((name, i) => { if (told(i)) row("agents", name, `state${i}`, [STATE[i], "swatch"]); });
   row("agents", data.in_slots ? "decide in every slot" : "not told", `state${STATE.length}`, data.in_slots ? [DECIDING, "swatch"] : null);
   data.kinds.forEach((name, i) => row("kinds", name, `kind${i}`, [KIND[i % KIND.length], "swatch square"]));
   const byKind = data.kinds.map(() => []);

@@ -219,7 +219,7 @@ def test_a_sender_that_goes_down_gives_up_all_it_has():
 
 
 def test_who_goes_down_gives_up_what_would_be_repeated_after_the_end():
-    """Sent at 0 and lost, it is to be repeated at 150, behind 950 bytes: its turn would come at 1,070, after the end."""
+    """Sent at 0 and lost, it is to be sent again at 150, behind 950 bytes: at 1,070, after the end."""
     severed = Outage(0, inf, links=frozenset({(0, 1)}))
     for outages, given_up in (([], 0), ([Outage(500, 510, nodes=frozenset({0}))], 2)):
         plan = OutagePlan(outages=[severed, *outages])

@@ -35,6 +35,7 @@ from netbandit.plots.style import FAINT, drawing, head, legend_below, legend_bes
 from netbandit.plots.subtitles import (
     left_out_note,
     missing_note,
+    of_arrived_note,
     privacy_note,
     replications_note,
     shortfall_note,
@@ -235,6 +236,7 @@ class _Content:
         measured = replications_note(points, *(one.only(near) for one in estimates))
         far = shortfall_note([mark.y for mark in self.away])
         notes = [measured, "" if far in measured else far]
+        notes.append(of_arrived_note(points, [metric for pair in chart.pairs for metric in pair], keys))
         values = [shown(value) for value, _ in chart.whole.along(chart.step)] if chart.step else []
         joined = any(len(line) > 1 for lines in self.lines for line in lines)
         if chart.step not in self.axes and len(values) > 1 and joined:
@@ -423,14 +425,16 @@ def _draw_area(panel: "Axes", one: Placed, place: tuple[float, float], waits: Ma
     from netbandit.util.extras.plots import to_rgb
 
     wait, longest = waits.get(id(one.point)), max((wait or 0.0 for wait in waits.values()), default=0.0)
+    unknown = wait is None and longest > 0
+    share = 0.25 if unknown else (wait or 0.0) / longest if longest else 0.0  # what is dotted must have room for dots
     panel.scatter(
         *place,
-        s=_SMALLEST + (_LARGEST - _SMALLEST) * ((wait or 0.0) / longest if longest else 0.0),
+        s=_SMALLEST + (_LARGEST - _SMALLEST) * share,
         marker=one.mark.look.marker,
         facecolor=[(*to_rgb(one.mark.look.colour), 0.25)],
         edgecolor=one.mark.look.colour,
         linewidth=1.4,
-        linestyle=":" if wait is None and longest else "-",
+        linestyle=(0, (1, 1)) if unknown else "-",
         zorder=3.5,
     )
 

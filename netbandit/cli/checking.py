@@ -89,7 +89,7 @@ def schema() -> None:
     help="Compile what runs of the scenarios in the files NAME need, or of all built-in learners, before they are run.",
 )
 def parts(names: tuple[str, ...], ahead: bool) -> None:
-    """List the parts that a scenario can name, its other tables, and their keys.
+    """List the parts and tables of scenarios, and their keys.
 
     Those of installed packages are among them. With NAMES such as learner.ucb or topology.ring, the keys of these parts
     with type, default and meaning; with a table or a key, such as faults, links.peer or run.until, the same; with the

@@ -9,14 +9,14 @@ from netbandit.plots.grouping import Arrangement, titled, value_of
 from netbandit.plots.values import identity, name, with_unit
 from netbandit.results.intervals import CONFIDENCE, ratio
 from netbandit.results.metrics import best_is, title_name
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.numbers import percentage, rounded, scaled
 from netbandit.results.study_result import PointResult
 
 _AGENTS = "topology.agents"
 _LONGEST = 48
 """The most characters by which a title calls a point."""
 _TIMES = 3.0
-"""What grows to so many times as much is not told in percent, nor what falls to one in so many."""
+"""What grows to so many times as much is not told in percent."""
 
 
 def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: str) -> str:
@@ -168,4 +168,4 @@ def _change(times: float, most_of: str = "") -> str:
         return f"grows {most_of}{scaled(rounded(times, 2))}-fold"
     if times > 1:
         return f"grows by {most_of}{scaled(rounded(100 * (times - 1), 2))} %"
-    return f"falls by {most_of}{scaled(100 - rounded(100 * times, 2))} %"
+    return f"falls by {most_of}{scaled(percentage(1 - times))} %"

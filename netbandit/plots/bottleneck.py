@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, legend_below, readable
 from netbandit.results.loads import UPLINK, ends_of_links, mean_loads, nodes_of
-from netbandit.results.numbers import scaled, shortest
+from netbandit.results.numbers import percentage, scaled
 from netbandit.results.study_result import PointResult
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
     notes = [whose, described({key: value_of(point, key) for key in arrangement.keys})]
     some = f"the {len(shown)} busiest of {scaled(used)} links in use, " if len(shown) < used else ""
     notes.append(f"{some}each in its busier direction")
-    share = shortest(100 * float(busy[shown[0]]), 2)
+    share = scaled(percentage(float(busy[shown[0]])))
     alone = used == 1 or float(np.sort(busy)[-2]) < _ALIKE * float(busy[shown[0]])
     most = f"{labels[0]} is occupied {share} % of the time, the most of all links"
     title = f"{arrangement.name}: {most if alone else f'links are occupied up to {share} % of the time'}"

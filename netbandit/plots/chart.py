@@ -35,6 +35,7 @@ from netbandit.plots.style import FAINT, drawing, head, legend_below, legend_bes
 from netbandit.plots.subtitles import (
     left_out_note,
     missing_note,
+    of_arrived_note,
     privacy_note,
     replications_note,
     shortfall_note,
@@ -235,6 +236,7 @@ class _Content:
         measured = replications_note(points, *(one.only(near) for one in estimates))
         far = shortfall_note([mark.y for mark in self.away])
         notes = [measured, "" if far in measured else far]
+        notes.append(of_arrived_note(points, [metric for pair in chart.pairs for metric in pair], keys))
         values = [shown(value) for value, _ in chart.whole.along(chart.step)] if chart.step else []
         joined = any(len(line) > 1 for lines in self.lines for line in lines)
         if chart.step not in self.axes and len(values) > 1 and joined:

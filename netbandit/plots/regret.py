@@ -19,7 +19,7 @@ from netbandit.plots.estimates import (
     with_runs,
 )
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
-from netbandit.plots.facets import Facets, Part, facets
+from netbandit.plots.facets import MOST_COLUMNS, Facets, Part, facets
 from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
 from netbandit.plots.marks import draw_runs
 from netbandit.plots.shapes import Shapes
@@ -100,6 +100,7 @@ class Panel:
 
 def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]:
     """Return the content of the picture of regret, or of another *curve*: panels, row by row (see `facets`)."""
+    arrangement = _side_by_side(arrangement)
     curve = _curve(arrangement) if curve is None else curve
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     shapes = _shapes(arrangement)
@@ -107,6 +108,23 @@ def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]
         Panel(fixed, part, _lines(part, logarithmic, curve, shapes))
         for fixed, part in _facets(arrangement, shapes).parts
     ]
+
+
+def _side_by_side(arrangement: Arrangement) -> Arrangement:
+    """Return *arrangement* with a column of panels for each value of a key, where most panels would have one line.
+
+    The key is one with which all others are combined, so that the panels have the same lines.
+    """
+    points, panels = len(arrangement.points), len(list(arrangement.slices(arrangement.keys[1:])))
+    if arrangement.facing or points <= _LINES or 2 * panels <= points:
+        return arrangement
+    for key in sorted(arrangement.keys, key=lambda one: -len(arrangement.values[one])):
+        sizes = {len(alike) for _, alike in arrangement.along(key)}
+        if len(sizes) == 1 and 1 < max(sizes) <= _LINES and len(arrangement.values[key]) <= MOST_COLUMNS:
+            keys = (*(other for other in arrangement.keys if other != key), key)
+            told = arrangement.color or next((other for other in _COLOURED if other in keys[:-1]), None)
+            return replace(arrangement, keys=keys, columns=key, color=told).looking_like(arrangement)
+    return arrangement
 
 
 def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
@@ -124,7 +142,7 @@ def _shapes(arrangement: Arrangement) -> Shapes | None:
     """
     if arrangement.facing:
         rest = [key for key in arrangement.keys[1:] if key not in arrangement.facing]
-        return Shapes.of(arrangement, arrangement.series, arrangement.facing) if rest else None
+        return Shapes.of(arrangement, arrangement.color or arrangement.series, arrangement.facing) if rest else None
     points, panels = len(arrangement.points), len(list(arrangement.slices(arrangement.keys[1:])))
     if len(arrangement.keys) < 2 or points > _LINES or 2 * panels <= points:
         return None
@@ -215,6 +233,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     Raises:
         ValueError: The runs have no curve in common.
     """
+    arrangement = _side_by_side(arrangement)
     curve = _curve(arrangement) if curve is None else curve
     chosen = panels_of(arrangement, curve)
     shapes = _shapes(arrangement)

@@ -186,12 +186,21 @@ def _room(drawn: "Figure") -> tuple[float, float, float, float]:
     return left, bottom, width, height
 
 
+_JOINED = "\N{NO-BREAK SPACE}"
+_WITH_UNIT = re.compile(r"[^ ]*(?:\d[kMGT]?|∞) (?:%|[^\W\d])[^ ]*")
+"""A number and the word that follows it."""
+
+
 def wrapped(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width* characters; "a = b" is not broken."""
+    """Return *text* in lines of at most *width* characters; "a = b" is not broken, nor is a number from its unit."""
     import textwrap
 
-    text = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+    def joined(found: re.Match[str]) -> str:
+        return found[0].replace(" ", _JOINED) if len(found[0]) <= width else found[0]
+
+    text = _WITH_UNIT.sub(joined, text.replace(" = ", f"{_JOINED}={_JOINED}"))
+    lines = textwrap.wrap(text, width, break_on_hyphens=False)
+    return "\n".join(lines).replace(_JOINED, " ") or text
 
 
 def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:

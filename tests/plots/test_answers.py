@@ -30,6 +30,7 @@ def runs(factors, families=("ring",), replications=4):
     [
         ((1.68,), ("ring",), "regret grows by 68 % as latency of a peer link goes from 0 ms to 5 ms"),
         ((0.0124,), ("ring",), "regret falls by 98.7 % as latency of a peer link goes from 0 ms to 5 ms"),
+        ((0.00093,), ("ring",), "regret falls by 99.9 % as latency of a peer link goes from 0 ms to 5 ms"),
         ((0.5,), ("ring",), "regret falls by 50 % as latency of a peer link goes from 0 ms to 5 ms"),
         ((7.0,), ("ring",), "regret grows 7-fold as latency of a peer link goes from 0 ms to 5 ms"),
         (

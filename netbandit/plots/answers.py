@@ -4,13 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 from netbandit.plots.bands import Name
-from netbandit.plots.estimates import UNBOUNDED, mean_of, samples
+from netbandit.plots.estimates import UNBOUNDED, end_with_answers, mean_of, samples
 from netbandit.plots.grouping import Arrangement, titled, value_of
 from netbandit.plots.values import identity, name, with_unit
 from netbandit.results.intervals import CONFIDENCE, ratio
 from netbandit.results.metrics import best_is, title_name
 from netbandit.results.numbers import percentage, rounded, scaled
 from netbandit.results.study_result import PointResult
+from netbandit.util.key_paths import lookup
 
 _AGENTS = "topology.agents"
 _LONGEST = 48
@@ -76,7 +77,7 @@ def answer_between(whole: Arrangement, x: str, metric: str) -> str:
     times = _decided(samples(first[1], metric), samples(last[1], metric)) if first[0] < last[0] else None
     if times is None:
         return ""
-    begin, end = (f"{_named(whole, point)} ({title_name(x)} {_text(mean)})" for mean, point in (first, last))
+    begin, end = (f"{whole.called(point)} ({title_name(x)} {_text(mean)})" for mean, point in (first, last))
     return f"{title_name(metric)} {_change(times)} from {begin} to {end}"
 
 
@@ -92,7 +93,7 @@ def range_of(whole: Arrangement, metric: str, points: Sequence[PointResult] | No
     what = title_name(metric)
     if low == high:
         return f"{what} is {_text(low)}{' at all points' if len(known) > 1 else ''}{when}"
-    names = [_named(whole, point) for point in (least, most)]
+    names = [whole.called(point) for point in (least, most)]
     short = max(map(len, names)) <= _LONGEST
     ends = [f"{_text(mean)}{f' ({named})' if short else ''}" for mean, named in zip((low, high), names, strict=True)]
     chance = "" if _decided(samples(least, metric), samples(most, metric)) else ", which may be chance"
@@ -102,6 +103,26 @@ def range_of(whole: Arrangement, metric: str, points: Sequence[PointResult] | No
 def answer_of_two(whole: Arrangement, x: str, metric: str) -> str:
     """Return how *metric* changes from the least *x* to the largest; where nothing decides that, the best of both."""
     return answer_between(whole, x, metric) or best_of(whole, x, metric) or range_of(whole, metric)
+
+
+def last_answers(points: Sequence[PointResult]) -> str:
+    """Return that and when the last answers come, and whether they are right, where *points* are asked for them.
+
+    Where agents drop arms to play the best, answers are not what they are for; those of halving are.
+    """
+    runs = [run for point in points for run in point.finished]
+    halving = all(lookup(run.resolved, "learner.kind") == "halving" for run in runs)
+    if not all("answered" in run.metrics and ("best_lost" not in run.metrics or halving) for run in runs):
+        return ""
+    slots = [mean_of(point, "stop_slot") for point in points]
+    known = [slot for slot in slots if slot is not None]
+    if len(known) < len(slots):
+        return "; not all agents answer"
+    ends = " to ".join(dict.fromkeys(map(_text, [min(known), max(known)])))
+    wrong = max(mean_of(point, "wrong_any") or 0.0 for point in points)
+    many = "all runs" if wrong == 1 else f"up to {scaled(percentage(wrong))} % of runs"
+    told = ", after" if end_with_answers(points) else "; last answers after"
+    return f"{told} {ends} slots, {f'some wrong in {many}' if wrong else 'none wrong'}"
 
 
 def best_of(whole: Arrangement, x: str, y: str) -> str:
@@ -118,7 +139,7 @@ def best_of(whole: Arrangement, x: str, y: str) -> str:
         if not best or len({mean for mean, _ in known}) < 2:
             return ""
         (mean, point), (_, second) = known[:2]
-        names.append(_named(whole, point))
+        names.append(whole.called(point))
         verb = "" if parts else " is"
         parts.append(f"the {'least' if best == 'lowest' else 'most'} {title_name(metric)}{verb} {_text(mean)}")
         if mean and _decided(samples(point, metric), samples(second, metric)) is None:
@@ -140,10 +161,6 @@ def _known(
     """Return the means of *metric* that are known, and the points they are of."""
     some = {id(point) for point in (whole.points if points is None else points)} if whole.statistic.is_mean else set()
     return [(mean, one) for one in whole.points if id(one) in some and (mean := mean_of(one, metric)) is not None]
-
-
-def _named(whole: Arrangement, point: PointResult) -> str:
-    return titled({key: value_of(point, key) for key in whole.keys})
 
 
 def _text(mean: float) -> str:

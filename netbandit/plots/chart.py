@@ -425,14 +425,16 @@ def _draw_area(panel: "Axes", one: Placed, place: tuple[float, float], waits: Ma
     from netbandit.util.extras.plots import to_rgb
 
     wait, longest = waits.get(id(one.point)), max((wait or 0.0 for wait in waits.values()), default=0.0)
+    unknown = wait is None and longest > 0
+    share = 0.25 if unknown else (wait or 0.0) / longest if longest else 0.0  # what is dotted must have room for dots
     panel.scatter(
         *place,
-        s=_SMALLEST + (_LARGEST - _SMALLEST) * ((wait or 0.0) / longest if longest else 0.0),
+        s=_SMALLEST + (_LARGEST - _SMALLEST) * share,
         marker=one.mark.look.marker,
         facecolor=[(*to_rgb(one.mark.look.colour), 0.25)],
         edgecolor=one.mark.look.colour,
         linewidth=1.4,
-        linestyle=":" if wait is None and longest else "-",
+        linestyle=(0, (1, 1)) if unknown else "-",
         zorder=3.5,
     )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netbandit.plots.bars import draw_bars, legend_of_parts
-from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
+from netbandit.plots.grouping import Arrangement, evenly
 from netbandit.plots.style import NEUTRAL, drawing, figure
 from netbandit.plots.subtitles import missing_note, without_note
 from netbandit.results.link_use import worst_first
@@ -50,7 +50,7 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     worst, found = max(known, key=lambda one: failing(one[1]))
     shown = evenly(known, MOST)
     links, losing = _worst_links(worst)
-    where = titled({key: value_of(worst, key) for key in arrangement.keys}) if len(known) > 1 else ""
+    where = arrangement.called(worst) if len(known) > 1 else ""
     replications = max(len(point.finished) for point, _ in shown)
     notes = [f"sums over {pluralize(replications, 'replication')}, each attempt and copy counts; beside: what fails"]
     if links:
@@ -71,7 +71,7 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     title = f"{arrangement.name}: {share}{f' ({where})' if where else ''}"
     notes += filter(None, [without_note(arrangement, [point for point, _ in shown]), missing_note(arrangement)])
     drawn, panels = figure(title, "; ".join(notes), columns=2 if links else 1)
-    names = [titled({key: value_of(point, key) for key in arrangement.keys}) or "all runs" for point, _ in shown]
+    names = [arrangement.called(point) or "all runs" for point, _ in shown]
     tables = [[(name, each) for name, (_, each) in zip(names, shown, strict=True)], links]
     for panel, table in zip(panels, tables, strict=False):
         parts = [[*each.values()] for _, each in table]

@@ -131,7 +131,9 @@ def _busiest(drawing: Drawing, what: str, runs: Sequence[RunResult]) -> str:
         )
         return f"{told}, which may be chance" if _lose_alike(runs) else told
     most, times = scaled(rounded(float(use[link]), 3)), float(use[link] / np.nanmean(use))
-    has = f"{ends} has most, {most} ({shortest(times, 2)} times the mean)" if times > 1 else f"{most} on each"
+    as_many = sum(scaled(rounded(one, 3)) == most for one in use.tolist())
+    which = f"{ends} has" if as_many == 1 else f"{as_many} of {len(use):,} have"
+    has = f"{which} most, {most} ({shortest(times, 2)} times the mean)" if as_many < len(use) else f"{most} on each"
     return f"{LINK_FIGURES[what].title}: {has}"
 
 

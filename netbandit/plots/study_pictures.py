@@ -271,7 +271,7 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     def busy(point: PointResult) -> tuple[float, float]:
         return most_busy(point) if queues(point) else (0.0, 0.0)
 
-    networks, lossy = network_points(arrangement), network_points(_worst_first(arrangement, losses))
+    networks, lossy = network_points(arrangement), network_points(arrangement, losses)
     busiest = shaped(_worst_first(arrangement, busy), queues)
     return [
         *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
@@ -307,14 +307,22 @@ def _of_points(
     ]
 
 
-def network_points(arrangement: Arrangement) -> list[PointResult]:
-    """Return a point for each topology and protocol whose agents do send messages to one another."""
+def _carried(point: PointResult) -> float:
+    return sum(float(run.links.messages.sum()) for run in point.finished) / max(1, len(point.finished))
+
+
+def network_points(arrangement: Arrangement, most: Callable[[PointResult], float] = _carried) -> list[PointResult]:
+    """Return a point for each topology and protocol whose agents do send messages to one another.
+
+    Of several points that with the *most*: messages, if nothing else is given.
+    """
 
     def is_drawn(point: PointResult) -> bool:
         some = any(run.links.messages.any() for run in point.finished)
         return some and (point.finished[0].topology.get("agents") or 0) <= MOST_AGENTS
 
-    return shaped(arrangement, is_drawn)
+    places = {id(point): place for place, point in enumerate(arrangement.points)}
+    return sorted(shaped(_worst_first(arrangement, most), is_drawn), key=lambda point: places[id(point)])
 
 
 _MUCH = 1.5

@@ -259,8 +259,14 @@ _ROWS = 22
 """The most lines of a legend in one column."""
 
 
-def legend_beside(drawn: "Figure", *sections: Section) -> None:
-    """Put one legend for all panels at their right, from their upper edge down, one section below the other."""
+def legend_beside(drawn: "Figure", *sections: Section, away: float = 0.0) -> None:
+    """Put one legend for all panels at their right, from their upper edge down, one section below the other.
+
+    Args:
+        drawn: The picture.
+        sections: What the legend has.
+        away: How far it keeps away from the panels, in typographic points.
+    """
     from netbandit.util.extras.plots import Line2D
 
     handles: list[Any] = []
@@ -288,7 +294,7 @@ def legend_beside(drawn: "Figure", *sections: Section) -> None:
         legend.get_texts()[row].set_x(
             -(how["handlelength"] + 0.8) * legend.get_texts()[row].get_fontsize() * drawn.dpi / 72
         )
-    share = legend.get_window_extent().width / drawn.bbox.width
+    share = legend.get_window_extent().width / drawn.bbox.width + away / 72 / WIDTH
     _give_room(drawn, (left, bottom, width - share, height))
 
 

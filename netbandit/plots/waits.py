@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netbandit.plots.bars import draw_bars, legend_of_parts
-from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
+from netbandit.plots.grouping import Arrangement, evenly
 from netbandit.plots.style import drawing, figure
 from netbandit.plots.subtitles import missing_note, without_note
 from netbandit.results.numbers import percentage, rounded, scaled
@@ -50,7 +50,7 @@ def draw_waits(arrangement: Arrangement) -> "Figure":
         without_note(arrangement, [point for point, _ in shown]),
         missing_note(arrangement),
     ]
-    names = [titled({key: value_of(point, key) for key in arrangement.keys}) or "all runs" for point, _ in shown]
+    names = [arrangement.called(point) or "all runs" for point, _ in shown]
     parts = [found for _, found in shown]
     longest, slots, where = max(zip(parts, map(sum, parts), names, strict=True), key=lambda one: one[1])
     cause, share = [*_CAUSES.values()][int(np.argmax(longest))], max(longest) / slots

@@ -3,7 +3,7 @@
 import pytest
 from helpers.made_up_runs import made_up, study_of
 
-from netbandit.plots.answers import answer, answer_between, best_of, range_of
+from netbandit.plots.answers import answer, answer_between, best_of, last_answers, range_of
 from netbandit.plots.grouping import arrange
 
 KEY = "links.peer.latency"
@@ -141,3 +141,40 @@ def test_the_least_and_the_largest_mean_are_named_and_whether_chance_may_be_all(
 )
 def test_the_best_of_two_metrics_are_named_unless_others_may_be_as_good(regrets, costs, text):
     assert best_of(protocols(regrets, costs), "cost", "regret") == text
+
+
+def test_what_one_value_of_another_key_goes_with_each_protocol_is_in_no_name():
+    cases = (("gis", "ring", 2), ("sink", "hybrid", 2), ("sink", "hybrid", 4))
+    keys = ("protocol.kind", "topology.family", "learner.rounds")
+    whole = arrange(study_of([made_up(parameters=dict(zip(keys, case, strict=True))) for case in cases]))
+    assert {whole.called(point) for point in whole.points} == {"gis, rounds 2", "sink, rounds 2", "sink, rounds 4"}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "text"),
+    [
+        ({}, ""),
+        ({"answered": 1.0, "stop_slot": 93, "wrong_any": 0}, "; last answers after 93 to 95 slots, none wrong"),
+        (
+            {"answered": 1.0, "stop_slot": 93, "wrong_any": 1},
+            "; last answers after 93 to 95 slots, some wrong in all runs",
+        ),
+        ({"answered": 0.5, "stop_slot": None, "wrong_any": 0}, "; not all agents answer"),
+        ({"answered": 1.0, "stop_slot": 93, "wrong_any": 0, "best_lost": 0}, ""),
+    ],
+)
+def test_when_the_last_answers_come_is_said_where_they_are_asked_for(metrics, text):
+    places = range(1 if metrics.get("stop_slot") is None else 3)
+    points = study_of(
+        [
+            made_up(
+                parameters={KEY: f"{place} ms"},
+                metrics=metrics | ({"stop_slot": 93 + place} if metrics.get("stop_slot") else {}),
+            )
+            for place in places
+        ]
+    ).points
+    assert last_answers(points) == text
+    if "best_lost" in metrics:
+        points = study_of([made_up(parameters={"learner.kind": "halving"}, metrics=metrics)]).points
+        assert last_answers(points) == "; last answers after 93 slots, none wrong"

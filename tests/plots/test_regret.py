@@ -284,7 +284,7 @@ def test_runs_that_end_with_the_last_answer_are_drawn_up_to_it():
         for one in range(2)
     ]
     figure = draw_regret(arranged(runs))
-    assert figure._suptitle.get_text().endswith("until the last answer")
+    assert figure.get_suptitle().endswith("until the last answer")
     assert figure.axes[0].get_xlim()[1] == 701
     assert sorted(line.get_xdata()[-1] for line in curves(figure.axes[0])) == [301, 701]
     runs[-1].metrics["stop_slot"] = None  # it had not answered at the limit

@@ -9,7 +9,7 @@ from netbandit.plots.grouping import arrange
 KEY = "links.peer.latency"
 
 
-def runs(factors, families=("ring",), replications=4):
+def runs(factors, families=("ring",), replications=4, between=1.0):
     """Regret 100 at the least latency, and so many times as much at 5 ms, with the same luck in each replication."""
     return [
         made_up(
@@ -19,7 +19,7 @@ def runs(factors, families=("ring",), replications=4):
             metrics={"regret": 100.0 * factor * (1 + 0.1 * number) + 0.01 * number**2 * place},
         )
         for family, largest in zip(families, factors, strict=True)
-        for place, (latency, factor) in enumerate((("0 ms", 1.0), ("2 ms", 9.0), ("5 ms", largest)))
+        for place, (latency, factor) in enumerate((("0 ms", 1.0), ("2 ms", between), ("5 ms", largest)))
         for number in range(replications)
     ]
 
@@ -45,6 +45,16 @@ def runs(factors, families=("ring",), replications=4):
 def test_the_largest_change_that_pairs_decide_is_the_answer(factors, families, text):
     arrangement = arrange(study_of(runs(factors, families)))
     assert answer(arrangement, arrangement.points, KEY, "regret") == text
+
+
+@pytest.mark.parametrize(
+    ("between", "text"),
+    [(9.0, ", and is largest at 2 ms"), (0.4, ", and is least at 2 ms"), (1.3, "")],
+)
+def test_a_value_between_the_ends_that_has_more_or_less_than_both_is_named(between, text):
+    arrangement = arrange(study_of(runs((1.68,), between=between)))
+    grows = "regret grows by 68 % as latency of a peer link goes from 0 ms to 5 ms"
+    assert answer(arrangement, arrangement.points, KEY, "regret") == f"{grows}{text}"
 
 
 def test_one_replication_answers_nothing():

@@ -131,18 +131,19 @@ def last_answers(points: Sequence[PointResult]) -> str:
     Where agents drop arms to play the best, answers are not what they are for; those of halving are.
     """
     runs = [run for point in points for run in point.finished]
-    halving = all(lookup(run.resolved, "learner.kind") == "halving" for run in runs)
-    if not all("answered" in run.metrics and ("best_lost" not in run.metrics or halving) for run in runs):
+    drop_arms = ["best_lost" in run.metrics and lookup(run.resolved, "learner.kind") != "halving" for run in runs]
+    if any(drop_arms) or not all("answered" in run.metrics for run in runs):
         return ""
     slots = [mean_of(point, "stop_slot") for point in points]
     known = [slot for slot in slots if slot is not None]
-    if len(known) < len(slots):
+    if not known:
         return "; not all agents answer"
     ends = " to ".join(dict.fromkeys(map(_text, [min(known), max(known)])))
     wrong = max(mean_of(point, "wrong_any") or 0.0 for point in points)
-    many = "all runs" if wrong == 1 else f"up to {scaled(percentage(wrong))} % of runs"
+    many = f"{'up to ' if len(points) > 1 else ''}{scaled(percentage(wrong))} % of runs"
     told = ", after" if end_with_answers(points) else "; last answers after"
-    return f"{told} {ends} slots, {f'some wrong in {many}' if wrong else 'none wrong'}"
+    told += f" {ends} slots{' where all agents answer' if len(known) < len(slots) else ''}"
+    return f"{told}, {f'some wrong in {many}' if wrong else 'none wrong'}"
 
 
 def best_of(whole: Arrangement, x: str, y: str) -> str:

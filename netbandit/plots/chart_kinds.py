@@ -300,7 +300,7 @@ def _same_note(points: Sequence[PointResult], *metrics: str) -> str:
         means = distinct(points, metric)
         if len(means) == 1 and any(means):
             where = "everywhere" if all(samples(point, metric) for point in points) else "where it is known"
-            notes.append(f"{axis_label(metric)}: {scaled(rounded(*means, 3))} {where}")
+            notes.append(f"{axis_label(metric)}: {scaled(rounded(means.pop(), 3))} {where}")
     return "; ".join(notes)
 
 

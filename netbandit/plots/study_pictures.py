@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from netbandit.plots.answers import answer, answer_of_two, range_of
 from netbandit.plots.bands import Kind
 from netbandit.plots.bottleneck import draw_bottleneck, is_busy, most_busy, queues
 from netbandit.plots.chart import Chart, draw_chart
@@ -537,7 +538,12 @@ def _chart(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tu
     if color is None:
         color = next((key for key in arrangement.keys if key not in (x, *arrangement.facing)), None)
         color = arrangement.series if arrangement.series not in (x, *arrangement.facing) else color
-    return chart_of(arrangement, x, y, color), words
+    chart = chart_of(arrangement, x, y, color)
+    if x not in arrangement.keys:
+        title = answer_of_two(arrangement, x, y)
+    else:
+        title = answer(arrangement, arrangement.points, x, y) if arrangement.scale(x) is not None else ""
+    return replace(chart, title=title or range_of(arrangement, y) or chart.title), words
 
 
 def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:

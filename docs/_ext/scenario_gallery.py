@@ -30,6 +30,7 @@ BEST = (
     "communication",
     "parameter",
     "regret",
+    "reward",
 )
 """Pictures by name, the most telling first."""
 TOLD_BY = {

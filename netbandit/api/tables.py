@@ -9,6 +9,7 @@ from netbandit.results.paper_entries import PaperEntries, paper_entries
 from netbandit.results.remarks import comparison_notes, exploration_lines, failure_lines, remarks, trouble_lines
 from netbandit.results.study_result import StudyResult
 from netbandit.results.tables import columns as all_columns
+from netbandit.util.text import each_once
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -86,13 +87,15 @@ def table_of(
         StatisticError: There is no such statistic.
     """
     metrics = metrics or [main_metric([run_values(point) for point in study.points])]
-    notes = [
-        *comparison_notes(study, metrics),
-        *trouble_lines(study),
-        *failure_lines(study),
-        *exploration_lines(study),
-        *remarks(study),
-    ]
+    notes = each_once(
+        [
+            *comparison_notes(study, metrics),
+            *trouble_lines(study),
+            *failure_lines(study),
+            *exploration_lines(study),
+            *remarks(study),
+        ]
+    )
     entries = paper_entries(
         all_columns(study),
         rows,

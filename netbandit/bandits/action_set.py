@@ -25,7 +25,7 @@ class ActionSetBandit(Bandit):
 
     @property
     def law(self) -> str:
-        """The law of rewards as learners of arms distinguish it: ``gaussian``, or any ``other`` within [0, 1]."""
+        """The distribution of rewards as learners of arms see it: ``gaussian``, or any ``other`` within [0, 1]."""
         return "other"
 
     @abstractmethod

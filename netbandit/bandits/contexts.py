@@ -57,7 +57,7 @@ class Made(Settings):
 
 
 class DirichletSplit(Settings):
-    """Rows whose best arm is the same are split in shares from a symmetric Dirichlet law."""
+    """Rows whose best arm is the same are split in shares from a symmetric Dirichlet distribution."""
 
     dirichlet: float = Field(gt=0, le=1e6, description="Its parameter: the smaller, the more unlike are agents.")
 
@@ -145,7 +145,7 @@ class Contexts(OfTables, ActionSetBandit):
     table_of_contexts: ContextTable = state()
     """The table that was read."""
     law: str = state(default="other")
-    """The law of rewards: ``bernoulli`` if all are 0 or 1, ``other`` if they are in [0, 1], else ``gaussian``."""
+    """The distribution of rewards: ``bernoulli`` if all are 0 or 1, ``other`` if in [0, 1], else ``gaussian``."""
 
     def check(self) -> Checks:
         """Yield sources and features that are missing, and keys without effect."""

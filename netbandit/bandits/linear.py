@@ -65,7 +65,7 @@ class Linear(ActionSetBandit):
     gap_means: GapMeans = GapMeans()
     """The bands of the means: ``{ best = [0.7, 0.8], others = [0.5, 0.6] }``."""
     rewards: Literal["beta", "bernoulli", "gaussian"] = "beta"
-    """The law of the rewards, given the mean m: Beta(m, 1 - m), Bernoulli(m), or Gaussian around m."""
+    """The distribution of the rewards, given the mean m: Beta(m, 1 - m), Bernoulli(m), or Gaussian around m."""
     deviation: float = Field(default=0.5, gt=0)
     """The standard deviation of Gaussian rewards."""
 

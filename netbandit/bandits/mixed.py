@@ -1,4 +1,4 @@
-"""A bandit whose arms pay by different laws in [0, 1] with the same mean (Zhu & Liu 2021)."""
+"""A bandit whose arms pay by different distributions in [0, 1] with the same mean (Zhu & Liu 2021)."""
 
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ Law = Literal["beta", "bernoulli", "truncated-normal"]
 
 
 class Mixed(VariedArms, ArmBandit):
-    """Arms with different reward laws, each with the arm's mean and, except for 0/1 rewards, the same spread.
+    """Arms with different reward distributions, each with the arm's mean and, except for 0/1 rewards, the same spread.
 
     The published code centres the truncated normal at the arm's mean, which shifts the mean of the rewards (.064 for
     .05); here the centre is solved for, so that the mean of the rewards is the arm's.
@@ -30,11 +30,11 @@ class Mixed(VariedArms, ArmBandit):
     highest: float = Field(default=0.95, ge=0, le=1)
     """The largest mean that is drawn."""
     laws: list[Law] = Field(default=["beta", "bernoulli", "truncated-normal"], min_length=1)
-    """The reward laws to draw from."""
+    """The reward distributions to draw from."""
     differ: Literal["agents", "arms"] = "agents"
-    """Whether a law is drawn for each agent and arm, or for each arm."""
+    """Whether a distribution is drawn for each agent and arm, or for each arm."""
     spread: float = Field(default=0.05, gt=0, lt=0.5)
-    """Standard deviation of a reward that is not 0/1; of the truncated normal law, that before truncation."""
+    """Standard deviation of a reward that is not 0/1; of the truncated normal distribution, that before truncation."""
 
     def check(self) -> Checks:
         """Yield missing numbers of arms, those that do not agree, and means too near to 0 or 1 for the spread."""
@@ -43,13 +43,13 @@ class Mixed(VariedArms, ArmBandit):
             yield Mistake("highest", f"must be at least lowest = {self.lowest}")
         if "beta" in self.laws and any(self.spread**2 >= mean * (1 - mean) for mean in self._extremes()):
             yield Mistake(
-                "spread", "is too large for a beta law with the smallest or largest mean: m (1 - m) > spread^2"
+                "spread", "is too large for a beta distribution with the smallest or largest mean: m (1 - m) > spread^2"
             )
         if "truncated-normal" in self.laws and not all(0 < mean < 1 for mean in self._extremes()):
-            yield Mistake("means", "must lie strictly between 0 and 1 for a truncated normal law")
+            yield Mistake("means", "must lie strictly between 0 and 1 for a truncated normal distribution")
         if self.changing:
             key = next(key for key in ("changes", "breakpoints", "drift") if getattr(self, key))
-            yield Mistake(key, "is not offered for mixed laws: bernoulli and gaussian have it")
+            yield Mistake(key, "is not offered for mixed distributions: bernoulli and gaussian have it")
 
     def _extremes(self) -> tuple[float, float]:
         return (self.lowest, self.highest) if self.means == "uniform" else (min(self.means), max(self.means))

@@ -37,8 +37,8 @@ class Replay(VerticalContextBandit):
 
     The learner chooses for every user of the log in turn. Where it chooses the arm that was shown, the event is kept:
     the learner observes its reward, and the reward counts. All other events are discarded, as if those users had not
-    come. Where arms were shown uniformly at random, the rewards of the kept events have the same law as those of the
-    learner deployed online.
+    come. Where arms were shown uniformly at random, the rewards of the kept events have the same distribution as those
+    of the learner deployed online.
 
     ``ctr`` is the mean reward of the kept events, and ``relative_ctr`` its ratio to ``random_ctr``, that of the random
     policy on the same users (the mean over five seeds). With a synthetic log and with the digits the mean reward of
@@ -50,7 +50,7 @@ class Replay(VerticalContextBandit):
     """``criteo``: the log of the Kaggle display advertising challenge, or one in its format; ``digits``: scikit-learn's
     digits, where the mean rewards of all arms are known."""
     path: str | None = Field(default=None, min_length=1)
-    """The log, plain or gzipped, relative to the scenario; absent: a synthetic log with a known click law."""
+    """The log, plain or gzipped, relative to the scenario; absent: a synthetic log with a known click model."""
     logging: Literal["unknown", "uniform"] = "unknown"
     """Whether the arms of the log are known to have been shown uniformly at random, as those of a synthetic log are."""
     arms: int = Field(default=40, ge=1, le=10_000)

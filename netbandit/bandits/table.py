@@ -231,7 +231,7 @@ class Table(OfTables, FiniteBandit):
         if self.rows in (None, "laws") and (self.rows or not _has_gaps(found)):
             return "laws"
         why = "some rewards are missing" if _has_gaps(found) else "a long table without the column slot has no rows"
-        raise TableError(f'{why}: rows = "laws" takes the rewards of each arm as its law')
+        raise TableError(f'{why}: rows = "laws" draws from the rewards of each arm')
 
 
 def _has_gaps(found: RewardTable) -> bool:

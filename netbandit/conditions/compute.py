@@ -44,8 +44,8 @@ class Compute(Condition):
         Allowed(keys.SPEED, keys=keys.LAWS),
     ] = Field(
         default=1.0,
-        description="By what the times of an agent are multiplied: a number, a list, a law, drawn for each agent in "
-        "each replication, or a table of devices.",
+        description="The factor of an agent's times: a number, a list, a distribution from which each agent's is drawn "
+        "in each replication, or a table of devices.",
     )
     power: Power = Field(default=0.0, description="Power of an agent while it computes, beside energy.idle.")
 
@@ -172,11 +172,11 @@ class Compute(Condition):
             for work in WORK:
                 law = getattr(times, work, None)
                 if isinstance(law, ParetoDelayKey) and law.pareto[1] <= 1:
-                    yield ("compute", table, work), "a Pareto law of a shape of at most 1 has no mean"
+                    yield ("compute", table, work), "a Pareto distribution with a shape of at most 1 has no mean"
             if times.inbox is not None and not service_times(times, slot).handles:
                 yield ("compute", table, "inbox"), "has no effect: handling a message takes no time"
         if isinstance(self.speed, keys.ParetoSpeed) and self.speed.pareto <= 1:
-            yield ("compute", "speed"), "a Pareto law of a shape of at most 1 has no mean"
+            yield ("compute", "speed"), "a Pareto distribution with a shape of at most 1 has no mean"
         if self.server != ServerTimes() and "uplink" not in protocol.used_links:
             yield ("compute", "server"), "has no effect: the protocol has no server"
         agents = service_times(self.agents, slot)

@@ -18,10 +18,10 @@ Inbox = Annotated[int, Field(ge=0, le=10**9)]
 class ServerTimes(Settings):
     """``[compute.server]``: the times of the server, which no speed changes."""
 
-    message: Delay = Field(default=_NO_TIME, description="To handle a message: a duration, or the law of one.")
+    message: Delay = Field(default=_NO_TIME, description="To handle a message: a duration, or a distribution.")
     byte: DurationText = Field(default=_NO_TIME, description="To handle a message, for each of its bytes.")
     aggregate: Delay = Field(
-        default=_NO_TIME, description="To put together what has come, by who does that; a duration, or the law of one."
+        default=_NO_TIME, description="To put together what has come, by who does that; a duration, or a distribution."
     )
     inbox: Inbox | None = Field(
         default=None,
@@ -35,10 +35,10 @@ class AgentTimes(ServerTimes):
     decision: Delay = Field(
         default=_NO_TIME,
         description="After a pull, before what it makes the agent send leaves, of learners that decide in every slot; "
-        "a duration, or the law of one.",
+        "a duration, or a distribution.",
     )
     item: Delay = Field(
-        default=_NO_TIME, description="Before a contribution leaves: training, say; a duration, or the law of one."
+        default=_NO_TIME, description="Before a contribution leaves: training, say; a duration, or a distribution."
     )
 
 
@@ -55,7 +55,7 @@ class LognormalSpeed(Settings):
 
 
 class ParetoSpeed(Settings):
-    """A Pareto law with least factor 1."""
+    """A Pareto distribution with least factor 1."""
 
     pareto: float = Field(gt=0, description="The shape.")
 

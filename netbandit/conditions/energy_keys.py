@@ -67,7 +67,7 @@ class DailyHarvest(Settings):
 
 
 class OnOffHarvest(Settings):
-    """A power that is there and gone for exponential times, and begins in its stationary law."""
+    """A power that is there and gone for exponential times, and begins in its stationary distribution."""
 
     power: Power = Field(description="The power while it is there.")
     on_for: PositiveDuration = Field(description="Mean time that it is there.")

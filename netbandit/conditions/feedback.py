@@ -238,7 +238,7 @@ class Feedback(Condition):
             given = getattr(self, key)
             for law in given if isinstance(given, list) else [given]:
                 if isinstance(law, keys.ParetoDelay) and law.pareto[1] <= 1:
-                    yield ("feedback", key), "a Pareto law of a shape of at most 1 has no mean"
+                    yield ("feedback", key), "a Pareto distribution with a shape of at most 1 has no mean"
                     break
         shares = self.never if isinstance(self.never, list) else [self.never]
         if any(shares) and isinstance(learner, EpochLearner) and not (self.window or protocol.feedback_deadline):

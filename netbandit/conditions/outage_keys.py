@@ -18,7 +18,7 @@ from netbandit.util.wording import Allowed, show
 
 
 class FailingSettings(Settings):
-    """Something fails and is repaired after exponential times, and begins in its stationary law."""
+    """Something fails and is repaired after exponential times, and begins in its stationary distribution."""
 
     up_for: PositiveDuration = Field(description="Mean time that it is up.")
     down_for: PositiveDuration = Field(description="Mean time that it is down.")

@@ -94,7 +94,7 @@ class Elimination(DifferingSets, EpochLearner):
     """Groups of a median of means; absent: one more than twice the liars to tolerate."""
     widths: Literal["plain", "covered"] = "plain"
     """S(r) and C(r): as made for the mean of honest agents (``plain``), or for the median, the trimmed mean or the
-    median of means with so many liars (``covered``), by the normal law: phases are longer, and the best arm is kept as
+    median of means with so many liars (``covered``), for normal values: phases are longer, and the best arm is kept as
     surely as without lies."""
 
     _liars: int = state(default=0)

@@ -16,7 +16,7 @@ HALVINGS = 40
 class KlUcb(CountingLearner):
     """Pulls the arm with the largest q in [p, 1], p = S/N, with ``N kl(p, q) <= ln tau + c ln ln tau``.
 
-    kl is that of Bernoulli laws; with Gaussian rewards the index is in closed form that of ``ucb`` with alpha 1.
+    kl is that of Bernoulli rewards; with Gaussian rewards the index is in closed form that of ``ucb`` with alpha 1.
     """
 
     log_log: float = Field(default=0.0, ge=0)

@@ -225,6 +225,7 @@ class Network(Engine):
         self.tally.delivered += 1
         self.fingerprint.record(0, channel.receiver, message.code, message.size)
         for observer in self.observers:
+            observer.sent(channel, message, 0)
             observer.hop(channel, message, 0, 0, 0, lost=False, copy=False)
 
     @property

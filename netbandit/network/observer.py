@@ -8,7 +8,12 @@ class Observer:
     """Observes all messages of a network, and changes nothing; see `netbandit.network.network.Network.watch`."""
 
     def sent(self, channel: Channel, message: Message, begin: int) -> None:
-        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
+        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon.
+
+        It is told once of each message that the ledger counts, each attempt being a message, and once of each copy of a
+        broadcast of the server (`Channel.is_broadcast`), which uses no link; not of copies that the network makes. What
+        queues may be told of ahead of time.
+        """
 
     def hop(
         self, channel: Channel, message: Message, put_at: int, start: int, arrival: int, lost: bool, copy: bool

@@ -279,6 +279,8 @@ class Wire(Steps):
         now, end = network.environment._now, network.end
         sent = now + self.link_class.transmission(message.size)
         for channel in channels:
+            for observer in network.observers:
+                observer.sent(channel, message, now)
             index = channel.messages
             channel.messages = index + 1
             arrival: int = sent + channel.latency

@@ -4,26 +4,27 @@ import math
 from collections.abc import Mapping, Sequence
 
 from netbandit.plots.bands import Name
-from netbandit.plots.estimates import UNBOUNDED, mean_of, samples
+from netbandit.plots.estimates import UNBOUNDED, end_with_answers, mean_of, samples
 from netbandit.plots.grouping import Arrangement, titled, value_of
 from netbandit.plots.values import identity, name, with_unit
 from netbandit.results.intervals import CONFIDENCE, ratio
 from netbandit.results.metrics import best_is, title_name
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.numbers import percentage, rounded, scaled
 from netbandit.results.study_result import PointResult
+from netbandit.util.key_paths import lookup
 
 _AGENTS = "topology.agents"
 _LONGEST = 48
 """The most characters by which a title calls a point."""
 _TIMES = 3.0
-"""What grows to so many times as much is not told in percent, nor what falls to one in so many."""
+"""What grows to so many times as much is not told in percent."""
 
 
 def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: str) -> str:
     """Return by how much the mean of *metric* changes from one end of a *key* to the other, where it does most.
 
-    Where it changes in no replication, that is the answer. Empty where the 95 % interval of no such ratio, of pairs of
-    replications, leaves 1 out.
+    A value between the ends that has still less or more is named. Where the mean changes in no replication, that is the
+    answer. Empty where the 95 % interval of no such ratio, of pairs of replications, leaves 1 out.
 
     Args:
         whole: All points.
@@ -45,14 +46,34 @@ def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: 
         begin, end = (samples(line[one], metric) if one in line else {} for one in map(identity, (first, last)))
         times = _decided(begin, end)
         if times is not None and abs(math.log(times)) > abs(math.log(most)):
-            most, there = times, line[identity(last)]
+            most, there = times, line
     if there is None:
         return ""
     several = len(lines) > 1
-    where = f" ({titled({other: value_of(there, other) for other in rest})})" if several else ""
+    where = f" ({titled({other: value_of(there[identity(last)], other) for other in rest})})" if several else ""
+    between = _between(
+        [(with_unit(key, value), there[one]) for value in whole.values[key] if (one := identity(value)) in there],
+        metric,
+    )
     change = _change(most, "up to " if several else "")
     ends = f"from {with_unit(key, first)} to {with_unit(key, last)}"
-    return f"{title_name(metric)} {change} as {name(key)} goes {ends}{where}"
+    return f"{title_name(metric)} {change} as {name(key)} goes {ends}{where}{between}"
+
+
+def _between(line: Sequence[tuple[str, PointResult]], metric: str) -> str:
+    """Return at which value between the ends of a *line* the mean of *metric* is least or largest.
+
+    Empty unless pairs decide that it is less, or more, than at either end; all that were looked at share the error.
+    """
+    begin, *inside, end = [(text, samples(point, metric)) for text, point in line]
+    known = [one for one in inside if one[1]]
+    parts = []
+    for what, best in (("least", min), ("largest", max)) if known else ():
+        text, found = best(known, key=lambda one: math.fsum(one[1].values()) / len(one[1]))
+        times = [_decided(other, found, 2 * len(known)) for _, other in (begin, end)]
+        if all(one is not None and (one < 1) is (what == "least") for one in times):
+            parts.append(f"{what} at {text}")
+    return f", and is {' and '.join(parts)}" if parts else ""
 
 
 def answer_between(whole: Arrangement, x: str, metric: str) -> str:
@@ -76,7 +97,7 @@ def answer_between(whole: Arrangement, x: str, metric: str) -> str:
     times = _decided(samples(first[1], metric), samples(last[1], metric)) if first[0] < last[0] else None
     if times is None:
         return ""
-    begin, end = (f"{_named(whole, point)} ({title_name(x)} {_text(mean)})" for mean, point in (first, last))
+    begin, end = (f"{whole.called(point)} ({title_name(x)} {_text(mean)})" for mean, point in (first, last))
     return f"{title_name(metric)} {_change(times)} from {begin} to {end}"
 
 
@@ -92,7 +113,7 @@ def range_of(whole: Arrangement, metric: str, points: Sequence[PointResult] | No
     what = title_name(metric)
     if low == high:
         return f"{what} is {_text(low)}{' at all points' if len(known) > 1 else ''}{when}"
-    names = [_named(whole, point) for point in (least, most)]
+    names = [whole.called(point) for point in (least, most)]
     short = max(map(len, names)) <= _LONGEST
     ends = [f"{_text(mean)}{f' ({named})' if short else ''}" for mean, named in zip((low, high), names, strict=True)]
     chance = "" if _decided(samples(least, metric), samples(most, metric)) else ", which may be chance"
@@ -102,6 +123,27 @@ def range_of(whole: Arrangement, metric: str, points: Sequence[PointResult] | No
 def answer_of_two(whole: Arrangement, x: str, metric: str) -> str:
     """Return how *metric* changes from the least *x* to the largest; where nothing decides that, the best of both."""
     return answer_between(whole, x, metric) or best_of(whole, x, metric) or range_of(whole, metric)
+
+
+def last_answers(points: Sequence[PointResult]) -> str:
+    """Return that and when the last answers come, and whether they are right, where *points* are asked for them.
+
+    Where agents drop arms to play the best, answers are not what they are for; those of halving are.
+    """
+    runs = [run for point in points for run in point.finished]
+    drop_arms = ["best_lost" in run.metrics and lookup(run.resolved, "learner.kind") != "halving" for run in runs]
+    if any(drop_arms) or not all("answered" in run.metrics for run in runs):
+        return ""
+    slots = [mean_of(point, "stop_slot") for point in points]
+    known = [slot for slot in slots if slot is not None]
+    if not known:
+        return "; not all agents answer"
+    ends = " to ".join(dict.fromkeys(map(_text, [min(known), max(known)])))
+    wrong = max(mean_of(point, "wrong_any") or 0.0 for point in points)
+    many = f"{'up to ' if len(points) > 1 else ''}{scaled(percentage(wrong))} % of runs"
+    told = ", after" if end_with_answers(points) else "; last answers after"
+    told += f" {ends} slots{' where all agents answer' if len(known) < len(slots) else ''}"
+    return f"{told}, {f'some wrong in {many}' if wrong else 'none wrong'}"
 
 
 def best_of(whole: Arrangement, x: str, y: str) -> str:
@@ -118,7 +160,7 @@ def best_of(whole: Arrangement, x: str, y: str) -> str:
         if not best or len({mean for mean, _ in known}) < 2:
             return ""
         (mean, point), (_, second) = known[:2]
-        names.append(_named(whole, point))
+        names.append(whole.called(point))
         verb = "" if parts else " is"
         parts.append(f"the {'least' if best == 'lowest' else 'most'} {title_name(metric)}{verb} {_text(mean)}")
         if mean and _decided(samples(point, metric), samples(second, metric)) is None:
@@ -142,23 +184,22 @@ def _known(
     return [(mean, one) for one in whole.points if id(one) in some and (mean := mean_of(one, metric)) is not None]
 
 
-def _named(whole: Arrangement, point: PointResult) -> str:
-    return titled({key: value_of(point, key) for key in whole.keys})
-
-
 def _text(mean: float) -> str:
     return scaled(rounded(mean, 3))
 
 
-def _decided(begin: Mapping[Name, float], end: Mapping[Name, float]) -> float | None:
-    """Return how many times the mean of *begin* that of *end* is; None unless pairs leave 1 out of its interval."""
+def _decided(begin: Mapping[Name, float], end: Mapping[Name, float], among: int = 1) -> float | None:
+    """Return how many times the mean of *begin* that of *end* is; None unless pairs leave 1 out of its interval.
+
+    That is as wide as for *among* of them to leave it out by chance in as few cases as one.
+    """
     common = [run for run in end if run in begin]
     if len(common) < 2:
         return None
     after, before = [end[run] for run in common], [begin[run] for run in common]
     if len({*after}) == len({*before}) == 1 and before[0] > 0 < after[0] != before[0]:  # no run differs from another
         return after[0] / before[0]
-    found = ratio(after, before, CONFIDENCE, paired=True)
+    found = ratio(after, before, 1 - (1 - CONFIDENCE) / among, paired=True)
     decided = found.value > 0 and not found.why_none and not found.low <= 1 <= found.high
     return found.value if decided else None
 
@@ -168,4 +209,4 @@ def _change(times: float, most_of: str = "") -> str:
         return f"grows {most_of}{scaled(rounded(times, 2))}-fold"
     if times > 1:
         return f"grows by {most_of}{scaled(rounded(100 * (times - 1), 2))} %"
-    return f"falls by {most_of}{scaled(100 - rounded(100 * times, 2))} %"
+    return f"falls by {most_of}{scaled(percentage(1 - times))} %"

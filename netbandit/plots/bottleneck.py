@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, legend_below, readable
 from netbandit.results.loads import UPLINK, ends_of_links, mean_loads, nodes_of
-from netbandit.results.numbers import scaled, shortest
+from netbandit.results.numbers import percentage, scaled
 from netbandit.results.study_result import PointResult
 
 if TYPE_CHECKING:
@@ -67,23 +67,26 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
     notes = [whose, described({key: value_of(point, key) for key in arrangement.keys})]
     some = f"the {len(shown)} busiest of {scaled(used)} links in use, " if len(shown) < used else ""
     notes.append(f"{some}each in its busier direction")
-    share = shortest(100 * float(busy[shown[0]]), 2)
+    share = scaled(percentage(float(busy[shown[0]])))
     alone = used == 1 or float(np.sort(busy)[-2]) < _ALIKE * float(busy[shown[0]])
     most = f"{labels[0]} is occupied {share} % of the time, the most of all links"
+    waits = bool(loads["longest_wait_s"].any())
     title = f"{arrangement.name}: {most if alone else f'links are occupied up to {share} % of the time'}"
-    drawn, (left, right) = figure(title, "; ".join(filter(None, notes)), columns=2, sharey=True)
+    title += "" if waits else ", and no message waits for one"
+    drawn, (left, *right) = figure(title, "; ".join(filter(None, notes)), columns=1 + waits, sharey=True)
     rows = np.arange(len(shown))
     left.barh(rows, 100 * busy[shown], height=0.62, color=colours, zorder=2)
     left.set_xlim(0, 100 if busy.max() > 0.5 else None)
     left.set_xlabel("time occupied (%)")
     left.set_ylim(len(shown) - 0.4, -0.6)
     left.set_yticks(rows, labels, color=NEUTRAL)
-    _draw_waits(right, rows, loads["mean_wait_s"][shown], loads["longest_wait_s"][shown], colours)
-    for panel in (left, right):
+    for panel in right:
+        _draw_waits(panel, rows, loads["mean_wait_s"][shown], loads["longest_wait_s"][shown], colours)
+    for panel in (left, *right):
         panel.tick_params(axis="y", length=0)
         panel.grid(visible=False, axis="y")
         readable(panel, y=False)
-    _legend(drawn, colours)
+    _legend(drawn, colours, waits)
     return drawn
 
 
@@ -99,19 +102,16 @@ def _draw_waits(
     panel.scatter(mean / size, rows, s=34, c=colours, zorder=3, clip_on=False)
     panel.scatter(longest / size, rows, s=60, c=colours, marker="|", zorder=3, clip_on=False)
     panel.set_xlim(left=0)
-    if not longest.any():
-        panel.set_xlim(0, 1)
-        panel.set_xticks([0])
-        panel.text(0.5, 0.5, "no message waited", transform=panel.transAxes, ha="center", color=NEUTRAL)
     panel.set_xlabel(f"messages wait for it ({unit})")
 
 
-def _legend(drawn: "Figure", colours: list[str]) -> None:
+def _legend(drawn: "Figure", colours: list[str], waits: bool) -> None:
     from netbandit.util.extras.plots import Line2D, Patch
 
     both = ((_PEER_COLOUR, "links between agents"), (_UPLINK_COLOUR, "uplinks to the server"))
     handles: list[Any] = [Patch(color=colour, label=text) for colour, text in both if colour in colours]
     how: dict[str, Any] = {"linestyle": "none", "color": NEUTRAL}
-    handles.append(Line2D([], [], marker="o", markersize=5.5, label="mean wait", **how))
-    handles.append(Line2D([], [], marker="|", markersize=9, label="longest wait", **how))
+    if waits:
+        handles.append(Line2D([], [], marker="o", markersize=5.5, label="mean wait", **how))
+        handles.append(Line2D([], [], marker="|", markersize=9, label="longest wait", **how))
     legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], "")

@@ -35,6 +35,7 @@ from netbandit.plots.style import FAINT, drawing, head, legend_below, legend_bes
 from netbandit.plots.subtitles import (
     left_out_note,
     missing_note,
+    of_arrived_note,
     privacy_note,
     replications_note,
     shortfall_note,
@@ -54,6 +55,8 @@ HOPS = "diameter"
 """The metric of few whole numbers, whose horizontal axis is logarithmic sooner than others."""
 HOPS_APART = 20.0
 """The ratio of diameters from which their axis is logarithmic, and the axis of a metric that grows with them."""
+_APART = 10.0
+"""The same of any other metric across: marks of the least values are not drawn on one another."""
 WAITING = "round_slots"
 _LABELLED = 6
 _SMALLEST, _LARGEST = 25.0, 320.0
@@ -79,6 +82,7 @@ class Chart:
         frontier: Whether to draw the least y that any x or less attains.
         waiting: Whether the area of a mark shows the slots waited per round.
         apart: The ratio of largest to smallest value from which the vertical axis is logarithmic.
+        note: What the subtitle says of a metric that is not drawn.
     """
 
     whole: Arrangement
@@ -91,6 +95,7 @@ class Chart:
     frontier: bool = False
     waiting: bool = False
     apart: float = DECADES
+    note: str = ""
 
     @property
     def fixed(self) -> list[str]:
@@ -235,6 +240,7 @@ class _Content:
         measured = replications_note(points, *(one.only(near) for one in estimates))
         far = shortfall_note([mark.y for mark in self.away])
         notes = [measured, "" if far in measured else far]
+        notes.append(of_arrived_note(points, [metric for pair in chart.pairs for metric in pair], keys))
         values = [shown(value) for value, _ in chart.whole.along(chart.step)] if chart.step else []
         joined = any(len(line) > 1 for lines in self.lines for line in lines)
         if chart.step not in self.axes and len(values) > 1 and joined:
@@ -254,6 +260,7 @@ class _Content:
             *notes,
             "" if chart.is_faceted else described(chart.layout.parts[0][0]),
             chart.layout.left_out,
+            chart.note,
             *(left_out_note(points, metric, keys) for metric in dict.fromkeys(metrics)),
             without_note(chart.whole, points) if chart.is_faceted and not chart.layout.left_out else "",
             missing_note(chart.whole),
@@ -409,7 +416,7 @@ def _begin(panel: "Axes", x: str, across: Sequence[Band]) -> float | None:
     if x == HOPS and means and max(means) >= HOPS_APART * min(means) > 0:
         panel.set(xscale="log", xlim=(0.7 * min(means), 1.4 * max(means)))
         label_more(panel.xaxis, 3)  # three panels stand side by side
-    elif x != HOPS and bend(panel, across, across=True):
+    elif x != HOPS and bend(panel, across, across=True, apart=_APART):
         return zero_place(across)
     else:
         panel.margins(x=0.08)
@@ -423,14 +430,16 @@ def _draw_area(panel: "Axes", one: Placed, place: tuple[float, float], waits: Ma
     from netbandit.util.extras.plots import to_rgb
 
     wait, longest = waits.get(id(one.point)), max((wait or 0.0 for wait in waits.values()), default=0.0)
+    unknown = wait is None and longest > 0
+    share = 0.25 if unknown else (wait or 0.0) / longest if longest else 0.0  # what is dotted must have room for dots
     panel.scatter(
         *place,
-        s=_SMALLEST + (_LARGEST - _SMALLEST) * ((wait or 0.0) / longest if longest else 0.0),
+        s=_SMALLEST + (_LARGEST - _SMALLEST) * share,
         marker=one.mark.look.marker,
         facecolor=[(*to_rgb(one.mark.look.colour), 0.25)],
         edgecolor=one.mark.look.colour,
         linewidth=1.4,
-        linestyle=":" if wait is None and longest else "-",
+        linestyle=(0, (1, 1)) if unknown else "-",
         zorder=3.5,
     )
 

@@ -18,11 +18,13 @@ from netbandit.plots.estimates import (
     mean_of,
     partly_served,
     privacy_key,
+    samples,
 )
 from netbandit.plots.facets import Facets, Part, facets, left_out
 from netbandit.plots.grouping import Arrangement, evenly, value_of
 from netbandit.plots.values import identity, name, words
 from netbandit.results.metrics import axis_label, title_name
+from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult
 from netbandit.util.text import in_words
 
@@ -165,7 +167,8 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
 
     Where no agent waits, the second row is the delay of information, and without that the cost, if any; where
     users went away unserved it is the decisions in a second, beside the regret of each. Where all runs end with the
-    last answer, it is when that comes, and the samples until then.
+    last answer, it is when that comes, and the samples until then. What is the same at all points has no row: the
+    subtitle has its value.
 
     Args:
         whole: All points.
@@ -179,7 +182,8 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
     if first == "stop_slot":
         second = "samples"
-    metrics = [first, *_not_zero(points, second)]
+    means = distinct(points, second)
+    metrics = [first, *([second] if len(means) > 1 else [])]
     title = " and ".join([title_name(first), *(_SHORT.get(metric, metric) for metric in metrics[1:])])
     layout = Facets.row(columns * len(metrics), len(metrics) if len(columns) > 1 else 1, left_out(columns, parts))
     return Chart(
@@ -189,7 +193,14 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
         pairs=[(key, metric) for metric in metrics for _ in columns],
         color=_series(whole, key),
         step=key,
+        note=_same_note(points, second, *means) if len(means) == 1 else "",
     )
+
+
+def _same_note(points: Sequence[PointResult], metric: str, mean: float) -> str:
+    """Return the subtitle's note on a metric that has one *mean* at all points that have any; empty where that is 0."""
+    where = "everywhere" if all(samples(point, metric) for point in points) else "where it is known"
+    return f"{axis_label(metric)}: {scaled(rounded(mean, 3))} {where}" if mean else ""
 
 
 def diameter_varies(arrangement: Arrangement) -> bool:

@@ -83,9 +83,9 @@ def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
     """Return at most six of *parts* in their arrangement.
 
     Parts that hold two keys or more fixed stand in a grid: a column has one value of the key with the most values, a
-    row one combination of the others. Where there are too many, whole columns and rows are left out, evenly spread, so
-    that all panels of a column share its value, and rows differ in one key alone. Parts of one key, or of combinations
-    that would fill no more than half of the grid, follow one another.
+    row one combination of the others. Where there are too many, whole columns and rows are left out, so that all
+    panels of a column share its value, and rows differ in one key alone: of numbers evenly spread ones, of words the
+    last. Parts of one key, or of combinations that would fill no more than half of the grid, follow one another.
 
     Args:
         whole: All points, whose values are in order.
@@ -154,7 +154,9 @@ def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
     if min(len(rows), len(columns)) < 2 or 2 * len(cells) <= len(rows) * len(columns):
         return None
     alike = rows if len(rows) <= MOST_ROWS else _alike(rows, ranks)
-    few_rows, few_columns = evenly(alike, MOST_ROWS), evenly(columns, MOST_COLUMNS)
+    in_words = len(others) == 1 and whole.scale(others[0]) is None
+    few_rows = alike[:MOST_ROWS] if in_words else evenly(alike, MOST_ROWS)
+    few_columns = columns[:MOST_COLUMNS] if whole.scale(across) is None else evenly(columns, MOST_COLUMNS)
     pairs = [(row, column) for row in few_rows for column in few_columns]
     places = [place for place, pair in enumerate(pairs) if pair in cells]
     missing_rows = [dict(zip(others, json.loads(row), strict=True)) for row in rows if row not in few_rows]

@@ -20,6 +20,10 @@ ABSENT = "–"
 """Stands for the value of a key that a point does not have."""
 
 
+KINDS = ("protocol.kind", "learner.kind")
+"""Keys whose values say most of a point."""
+
+
 def value_of(point: PointResult, key: str) -> Any:
     """Return the value of *key* at *point*, or a dash where the point has no such key."""
     value = point.value(key)
@@ -75,6 +79,24 @@ class Arrangement:
             drawn = looks(len(values), ordered=self.scale(key) is not None)
             table[key] = {identity(value): look for value, look in zip(values, drawn, strict=True)}
         return table
+
+    @cached_property
+    def _calling(self) -> list[str]:
+        """The keys by which a point is called: those that have one value for each protocol, or learner, do not."""
+        kinds = [kind for kind in KINDS if kind in self.keys]
+
+        def values(*keys: str) -> set[str]:
+            return {identity([value_of(point, key) for key in keys]) for point in self.points}
+
+        return [
+            key
+            for key in self.keys
+            if key in kinds or not any(len(values(kind, key)) == len(values(kind)) for kind in kinds)
+        ]
+
+    def called(self, point: PointResult) -> str:
+        """Return what distinguishes *point* from the others, as the title of a panel has it; empty of the only one."""
+        return titled({key: value_of(point, key) for key in self._calling})
 
     def look(self, key: str, value: Any) -> Look:
         """Return how the series *value* of *key* is drawn: the same in every picture of this study."""

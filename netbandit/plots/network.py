@@ -12,8 +12,8 @@ from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.label_placement import place_labels
 from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
-from netbandit.results.link_use import LINK_FIGURES, lost_of_handed, mean_link_figures, same_links
-from netbandit.results.numbers import rounded, scaled, shortest
+from netbandit.results.link_use import LINK_FIGURES, lost_of_all, mean_link_figures, same_links, worst_first
+from netbandit.results.numbers import percentage, rounded, scaled, shortest
 from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
 from netbandit.util.key_paths import lookup
@@ -121,13 +121,19 @@ def _busiest(drawing: Drawing, what: str, runs: Sequence[RunResult]) -> str:
     use = drawing.use
     if use is None or not np.nan_to_num(use).any():
         return ""
-    link = int(np.nanargmax(use))
+    link = worst_first(*lost_of_all(runs))[0] if what == "lost" else int(np.nanargmax(use))
     ends = " – ".join(str(node) if drawing.names is None else drawing.names[node] for node in drawing.links[link])
     if what == "lost":
-        told = f"{shortest(100 * use[link], 2)} % of what {ends} is given does not arrive, the most of all links"
+        served = any(run.uplinks is not None and len(run.uplinks.first) for run in runs)
+        which = "all links between agents" if served else "all links"
+        told = (
+            f"{shortest(percentage(float(use[link])))} % of what {ends} is given does not arrive, the most of {which}"
+        )
         return f"{told}, which may be chance" if _lose_alike(runs) else told
     most, times = scaled(rounded(float(use[link]), 3)), float(use[link] / np.nanmean(use))
-    has = f"{ends} has most, {most} ({shortest(times, 2)} times the mean)" if times > 1 else f"{most} on each"
+    as_many = sum(scaled(rounded(one, 3)) == most for one in use.tolist())
+    which = f"{ends} has" if as_many == 1 else f"{as_many} of {len(use):,} have"
+    has = f"{which} most, {most} ({shortest(times, 2)} times the mean)" if as_many < len(use) else f"{most} on each"
     return f"{LINK_FIGURES[what].title}: {has}"
 
 
@@ -135,7 +141,7 @@ def _lose_alike(runs: Sequence[RunResult]) -> bool:
     """Return whether links that all lose the same share differ so much in more than 5 % of studies (chi-squared)."""
     from scipy.stats import chi2_contingency
 
-    lost, handed = np.sum([lost_of_handed(run) for run in runs], axis=0)
+    lost, handed = lost_of_all(runs)
     table = np.array([lost, handed - lost])[:, handed > 0]
     return bool(table.any(axis=1).all() and chi2_contingency(table).pvalue >= 0.05)
 

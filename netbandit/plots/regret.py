@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.answers import range_of
+from netbandit.plots.answers import last_answers, range_of
 from netbandit.plots.bands import Band, bands_of, exact
 from netbandit.plots.estimates import (
     end_with_answers,
@@ -19,8 +19,8 @@ from netbandit.plots.estimates import (
     with_runs,
 )
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
-from netbandit.plots.facets import Facets, Part, facets
-from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
+from netbandit.plots.facets import MOST_COLUMNS, Facets, Part, facets
+from netbandit.plots.grouping import KINDS, Arrangement, evenly, titled, value_of
 from netbandit.plots.marks import draw_runs
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
@@ -60,8 +60,6 @@ _BESIDE = ("_change", "_recovered", "_run")
 _BESIDE_STEP, _BESIDE_ROOM = 4.0, 14.0
 """The largest distance between the dots of neighbouring lines, and of all lines, in typographic points."""
 _LINES = 12
-_COLOURED = ("protocol.kind", "learner.kind")
-"""Keys by which lines are coloured in one panel, the first that varies."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +98,7 @@ class Panel:
 
 def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]:
     """Return the content of the picture of regret, or of another *curve*: panels, row by row (see `facets`)."""
+    arrangement = _side_by_side(arrangement)
     curve = _curve(arrangement) if curve is None else curve
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     shapes = _shapes(arrangement)
@@ -107,6 +106,23 @@ def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]
         Panel(fixed, part, _lines(part, logarithmic, curve, shapes))
         for fixed, part in _facets(arrangement, shapes).parts
     ]
+
+
+def _side_by_side(arrangement: Arrangement) -> Arrangement:
+    """Return *arrangement* with a column of panels for each value of a key, where most panels would have one line.
+
+    The key is one with which all others are combined, so that the panels have the same lines.
+    """
+    points, panels = len(arrangement.points), len(list(arrangement.slices(arrangement.keys[1:])))
+    if arrangement.facing or points <= _LINES or 2 * panels <= points:
+        return arrangement
+    for key in sorted(arrangement.keys, key=lambda one: -len(arrangement.values[one])):
+        sizes = {len(alike) for _, alike in arrangement.along(key)}
+        if len(sizes) == 1 and 1 < max(sizes) <= _LINES and len(arrangement.values[key]) <= MOST_COLUMNS:
+            keys = (*(other for other in arrangement.keys if other != key), key)
+            told = arrangement.color or next((other for other in KINDS if other in keys[:-1]), None)
+            return replace(arrangement, keys=keys, columns=key, color=told).looking_like(arrangement)
+    return arrangement
 
 
 def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
@@ -124,11 +140,11 @@ def _shapes(arrangement: Arrangement) -> Shapes | None:
     """
     if arrangement.facing:
         rest = [key for key in arrangement.keys[1:] if key not in arrangement.facing]
-        return Shapes.of(arrangement, arrangement.series, arrangement.facing) if rest else None
+        return Shapes.of(arrangement, arrangement.color or arrangement.series, arrangement.facing) if rest else None
     points, panels = len(arrangement.points), len(list(arrangement.slices(arrangement.keys[1:])))
     if len(arrangement.keys) < 2 or points > _LINES or 2 * panels <= points:
         return None
-    color = arrangement.color or next((key for key in _COLOURED if key in arrangement.keys), arrangement.series)
+    color = arrangement.color or next((key for key in KINDS if key in arrangement.keys), arrangement.series)
     return Shapes.of(arrangement, color)
 
 
@@ -215,6 +231,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     Raises:
         ValueError: The runs have no curve in common.
     """
+    arrangement = _side_by_side(arrangement)
     curve = _curve(arrangement) if curve is None else curve
     chosen = panels_of(arrangement, curve)
     shapes = _shapes(arrangement)
@@ -248,11 +265,13 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     metric = performance(arrangement.points) if curve == "regret" else curve
     points = [point for one in chosen for point in one.part.points]
     title = range_of(arrangement, metric, points, after) or f"{title_name(curve)} over time"
+    title += last_answers(points) if arrangement.statistic.is_mean else ""
     drawn, panels = layout.figure(f"{arrangement.name}: {title}", notes, sharex=alike, sharey=True)
     direct = len(chosen) == 1 and _labelled_at_ends(chosen[0])
     legend = [] if arrangement.series is None else _legend(arrangement, shapes)
     if not direct:
-        legend_beside(drawn, *legend)
+        dots = any(line.estimate.runs for one in chosen if _few_lines(one) for line in one.lines)
+        legend_beside(drawn, *legend, away=_BESIDE_ROOM if dots else 0.0)
     for place, one in zip(layout.places, chosen, strict=True):
         panel = panels[place]
         if _few_lines(one):

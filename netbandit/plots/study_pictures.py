@@ -51,7 +51,7 @@ from netbandit.plots.waits import draw_waits, have_causes
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures, same_links
 from netbandit.results.message_fates import failing
-from netbandit.results.picture_names import PICTURE_NAMES
+from netbandit.results.picture_names import PICTURE_NAMES, REGRET, REWARD
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
@@ -120,7 +120,7 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
 
     Each key that varies has the picture that answers it:
 
-    - ``regret``: regret over the slots, or the measure used where it is unknown; always;
+    - ``regret``: regret over the slots; or ``reward``, what is measured in its place where it is unknown; always;
     - ``structure``: regret against cost, delay as size, if three protocols or more are compared;
     - ``learners``: regret against data, energy and delay, if three learners or more are compared;
     - ``heatmap``: regret over the two numbers with the most values, if two have three values or more, most pairs of
@@ -156,7 +156,7 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
     measure = measured(arrangement.points)
     if measure is None:  # of a log without a click there is nothing to compare
         return networks
-    found = [Planned("regret", lambda: draw_regret(arrangement), answers=True)]
+    found = [Planned(_over_time(measure), lambda: draw_regret(arrangement), answers=True)]
     # Points of different privacy are not compared as if they were equal: that is on an axis of its own.
     alike = privacy_key(arrangement) is None
     if measure == "regret" and structures_vary(arrangement):
@@ -180,6 +180,11 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
     some_lost = any(map(are_lost, arrangement.points))
     losses = [Planned("losses", lambda: draw_losses(arrangement), answers=True)] if some_lost else []
     return [*found, *tradeoffs, *waits, *losses, *networks]
+
+
+def _over_time(measure: str | None) -> str:
+    """Return the name of the picture of curves of what is measured."""
+    return REGRET if measure in (REGRET, None) else REWARD
 
 
 def _only_shapes(arrangement: Arrangement) -> bool:
@@ -266,7 +271,7 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     def busy(point: PointResult) -> tuple[float, float]:
         return most_busy(point) if queues(point) else (0.0, 0.0)
 
-    networks, lossy = network_points(arrangement), network_points(_worst_first(arrangement, losses))
+    networks, lossy = network_points(arrangement), network_points(arrangement, losses)
     busiest = shaped(_worst_first(arrangement, busy), queues)
     return [
         *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
@@ -302,14 +307,22 @@ def _of_points(
     ]
 
 
-def network_points(arrangement: Arrangement) -> list[PointResult]:
-    """Return a point for each topology and protocol whose agents do send messages to one another."""
+def _carried(point: PointResult) -> float:
+    return sum(float(run.links.messages.sum()) for run in point.finished) / max(1, len(point.finished))
+
+
+def network_points(arrangement: Arrangement, most: Callable[[PointResult], float] = _carried) -> list[PointResult]:
+    """Return a point for each topology and protocol whose agents do send messages to one another.
+
+    Of several points that with the *most*: messages, if nothing else is given.
+    """
 
     def is_drawn(point: PointResult) -> bool:
         some = any(run.links.messages.any() for run in point.finished)
         return some and (point.finished[0].topology.get("agents") or 0) <= MOST_AGENTS
 
-    return shaped(arrangement, is_drawn)
+    places = {id(point): place for place, point in enumerate(arrangement.points)}
+    return sorted(shaped(_worst_first(arrangement, most), is_drawn), key=lambda point: places[id(point)])
 
 
 _MUCH = 1.5
@@ -439,9 +452,10 @@ def plan_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult]
     if asked.name is None and asked.x != SLOT:
         chart, words = _chart(arrangement, asked, metrics)
         draw = partial(draw_chart, chart)
-    elif asked.x == SLOT or asked.name == CURVES:
+    elif asked.x == SLOT or asked.name in (REGRET, _over_time(measured(arrangement.points))):
         curve = None if asked.y is None else resolve(asked.y, "--y", (), _curves(arrangement))
-        words = [curve or measured(arrangement.points) or CURVES, *(["over", "time"] if asked.x == SLOT else [])]
+        measure = measured(arrangement.points)
+        words = [curve or measure or REGRET, "over", "time"] if asked.x == SLOT else [_over_time(measure)]
         words += [] if asked.color is None else ["by", arrangement.color or ""]
         draw = partial(draw_regret, arrangement, curve)
     else:
@@ -457,8 +471,6 @@ def plan_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult]
 
 SLOT = "slot"
 """The horizontal axis of requested curves over time."""
-CURVES = "regret"
-"""The picture of curves over time."""
 
 
 def _laid_out(arrangement: Arrangement, asked: Asked) -> Arrangement:

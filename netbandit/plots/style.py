@@ -186,12 +186,21 @@ def _room(drawn: "Figure") -> tuple[float, float, float, float]:
     return left, bottom, width, height
 
 
+_JOINED = "\N{NO-BREAK SPACE}"
+_WITH_UNIT = re.compile(r"[^ ]*(?:\d[kMGT]?|∞) (?:%|[^\W\d])[^ ]*")
+"""A number and the word that follows it."""
+
+
 def wrapped(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width* characters; "a = b" is not broken."""
+    """Return *text* in lines of at most *width* characters; "a = b", "2 × 30" and "10 ms" are not broken."""
     import textwrap
 
-    text = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+    def joined(found: re.Match[str]) -> str:
+        return found[0].replace(" ", _JOINED) if len(found[0]) <= width else found[0]
+
+    text = _WITH_UNIT.sub(joined, re.sub(" ([=×]) ", rf"{_JOINED}\1{_JOINED}", text))
+    lines = textwrap.wrap(text, width, break_on_hyphens=False)
+    return "\n".join(lines).replace(_JOINED, " ") or text
 
 
 def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
@@ -250,8 +259,14 @@ _ROWS = 22
 """The most lines of a legend in one column."""
 
 
-def legend_beside(drawn: "Figure", *sections: Section) -> None:
-    """Put one legend for all panels at their right, from their upper edge down, one section below the other."""
+def legend_beside(drawn: "Figure", *sections: Section, away: float = 0.0) -> None:
+    """Put one legend for all panels at their right, from their upper edge down, one section below the other.
+
+    Args:
+        drawn: The picture.
+        sections: What the legend has.
+        away: How far it keeps away from the panels, in typographic points.
+    """
     from netbandit.util.extras.plots import Line2D
 
     handles: list[Any] = []
@@ -279,7 +294,7 @@ def legend_beside(drawn: "Figure", *sections: Section) -> None:
         legend.get_texts()[row].set_x(
             -(how["handlelength"] + 0.8) * legend.get_texts()[row].get_fontsize() * drawn.dpi / 72
         )
-    share = legend.get_window_extent().width / drawn.bbox.width
+    share = legend.get_window_extent().width / drawn.bbox.width + away / 72 / WIDTH
     _give_room(drawn, (left, bottom, width - share, height))
 
 

@@ -8,10 +8,11 @@ from netbandit.plots.grouping import ABSENT, Arrangement, value_of
 from netbandit.plots.values import identity, shown
 from netbandit.results.failures import MARK
 from netbandit.results.intervals import MEAN
+from netbandit.results.message_fates import OF_ARRIVED, much_not_arrived
 from netbandit.results.metrics import title_name
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.numbers import percentage, rounded, scaled
 from netbandit.results.study_result import PointResult
-from netbandit.util.text import first_few
+from netbandit.util.text import first_few, in_words
 
 _NAMED = 3
 """The most points named in a note."""
@@ -33,7 +34,9 @@ def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:
 
 def mark_notes(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]:
     """Return the subtitle's notes on *dots*, crosses and the marks of incomplete runs in *drawn* estimates."""
-    crosses = ", crosses: those that failed" if any(one.failed for one in drawn if one.runs) else ""
+    how = {kind for one in drawn if one.runs for kinds in one.failed.values() for kind in kinds}
+    marked = how <= {kind for one in drawn for kind in one.shortfalls}
+    crosses = f", crosses: {'those that failed' if marked else ' or '.join(sorted(how))}" if how else ""
     told = [f"{dots}{crosses}"] if any(one.runs for one in drawn) else []
     return [*told, *filter(None, [shortfall_note(drawn)])]
 
@@ -42,6 +45,25 @@ def shortfall_note(drawn: Sequence[Band]) -> str:
     """Return the subtitle's note on the mark of points with incomplete runs; empty where there is none."""
     names = sorted({kind for one in drawn for kind in one.shortfalls})
     return f"{MARK} {' or '.join(names)}: a lower value there is not an improvement" if names else ""
+
+
+def of_arrived_note(points: Sequence[PointResult], metrics: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the subtitle's note that delay is that of what arrived, where much did not; empty if none is drawn.
+
+    Args:
+        points: The points of the picture.
+        metrics: The metrics drawn.
+        keys: The keys that vary, by whose values a point is called.
+    """
+    late = much_not_arrived(points) if set(metrics) & set(OF_ARRIVED) else []
+    if not late:
+        return ""
+    many = f"{'up to ' if len(late) > 1 else ''}{scaled(percentage(max(share for _, share in late) / 100))}"
+    what = f"delay is that of what arrived: {many} of 100 messages had not by the end"
+    if len(late) == len(points):
+        return what
+    names = list(dict.fromkeys(_called(points, [point for point, _ in late], keys)))
+    return f"{what} at {in_words(names, 'and') if len(names) <= _NAMED else f'{len(late)} of {len(points)} points'}"
 
 
 def title_of(point: PointResult, keys: Sequence[str]) -> str:
@@ -63,7 +85,7 @@ def without_note(arrangement: Arrangement, drawn: Sequence[PointResult]) -> str:
     there = {id(point) for point in drawn}
     points, keys = arrangement.points, arrangement.keys
     missing = [point for point in points if id(point) not in there]
-    return _named("without", _values_in_common(points, missing, keys) or [title_of(point, keys) for point in missing])
+    return _named("without", _called(points, missing, keys))
 
 
 def _named(what: str, names: Sequence[str]) -> str:
@@ -83,13 +105,18 @@ def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str
     missing = [point for point in points if not samples(point, metric)]
     if not missing:
         return ""
-    names = _values_in_common(points, missing, keys) or [title_of(point, keys) for point in missing]
     what = {
         "round_slots": "waiting left out, where no round ended",
         EITHER_DELAY: "delay left out, where nothing is heard",
         "epsilon": "left out, where it has no bound",
     }
-    return _named(f"{what.get(metric, f'{title_name(metric)} left out, where there is none')}:", names)
+    said = what.get(metric, f"{title_name(metric)} left out, where there is none")
+    return _named(f"{said}:", _called(points, missing, keys))
+
+
+def _called(points: Sequence[PointResult], some: Sequence[PointResult], keys: Sequence[str]) -> list[str]:
+    """Return what *some* of *points* are called: the few values of a key that they alone have, else each by itself."""
+    return _values_in_common(points, some, keys) or [title_of(point, keys) for point in some]
 
 
 def _values_in_common(points: Sequence[PointResult], some: Sequence[PointResult], keys: Sequence[str]) -> list[str]:

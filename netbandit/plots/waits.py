@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netbandit.plots.bars import draw_bars, legend_of_parts
-from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
+from netbandit.plots.grouping import Arrangement, evenly
 from netbandit.plots.style import drawing, figure
 from netbandit.plots.subtitles import missing_note, without_note
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.numbers import percentage, rounded, scaled
 from netbandit.results.study_result import PointResult
 from netbandit.util.text import pluralize
 
@@ -50,13 +50,13 @@ def draw_waits(arrangement: Arrangement) -> "Figure":
         without_note(arrangement, [point for point, _ in shown]),
         missing_note(arrangement),
     ]
-    names = [titled({key: value_of(point, key) for key in arrangement.keys}) or "all runs" for point, _ in shown]
+    names = [arrangement.called(point) or "all runs" for point, _ in shown]
     parts = [found for _, found in shown]
     longest, slots, where = max(zip(parts, map(sum, parts), names, strict=True), key=lambda one: one[1])
     cause, share = [*_CAUSES.values()][int(np.argmax(longest))], max(longest) / slots
     many = f"{scaled(rounded(slots, 3))} slots"
     most = f"up to {many} ({where})" if len(shown) > 1 else many
-    title = f"{arrangement.name}: a round waits {most}, {100 * share:.0f} % of that for {cause}"
+    title = f"{arrangement.name}: a round waits {most}, {scaled(percentage(share))} % of that for {cause}"
     drawn, (panel,) = figure(title, "; ".join(filter(None, notes)))
     draw_bars(panel, names, parts, _COLOURS, "waiting per round (slots)")
     used = np.any(parts, axis=0)

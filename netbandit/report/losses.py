@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netbandit.plots.grouping import evenly
 from netbandit.report.hot_spots import link_names, percent
 from netbandit.report.tables import Cell, Table, by_point
 from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE
-from netbandit.results.link_use import same_links, with_copies
+from netbandit.results.link_use import lost_of_all, same_links, worst_first
 from netbandit.results.loads import node_names
 from netbandit.results.message_fates import failing, of_a_hundred
 from netbandit.results.numbers import cell, rounded, scaled
@@ -39,7 +38,7 @@ class Losses:
 
     Attributes:
         points: The losses at each point, and their cost.
-        links: The links that lost most; no rows where no link between agents lost anything.
+        links: The links that lose the largest shares; no rows where no link between agents lost anything.
     """
 
     points: Table
@@ -174,38 +173,31 @@ def _short(value: float) -> str:
 
 
 def _links(study: StudyResult, points: Sequence[PointResult]) -> Table:
-    """Return the links between agents that lost most, of some points that lost anything."""
-    losing = [point for point in points if same_links(point.finished) and _lost(point.finished).any()]
+    """Return the links between agents that lose the largest shares, of some points that lost anything."""
+    losing = [point for point in points if same_links(point.finished) and lost_of_all(point.finished)[0].any()]
     chosen = evenly(losing, _POINTS)
-    table = by_point(f"Links that lost most, {_LINKS} of a network", study, chosen)
+    table = by_point(f"Links that lose the largest shares, {_LINKS} of a network", study, chosen)
     rows = []
     for point, before in zip(chosen, table.rows, strict=True):
         first = point.finished[0]
-        lost = _lost(point.finished)
-        sent = np.mean([with_copies(run.links) for run in point.finished], axis=0)
+        lost, handed = lost_of_all(point.finished)
         ends = np.column_stack([first.links.first, first.links.second]).astype(np.int64)
         names = link_names(ends, node_names(first, int(ends.max()) + 1))
-        most = [link for link in np.argsort(-lost, kind="stable")[:_LINKS].tolist() if lost[link]]
         rows += [
             [
                 *before,
                 Cell(names[link], names[link]),
-                Cell(_short(float(lost[link])), float(lost[link])),
-                percent(float(lost[link] / sent[link])),
+                Cell(_short(mean := float(lost[link]) / len(point.finished)), mean),
+                percent(float(lost[link] / handed[link])),
                 percent(float(lost[link] / lost.sum())),
             ]
-            for link in most
+            for link in worst_first(lost, handed)[:_LINKS]
         ]
     headings = [
         *table.headings,
         ("link", ""),
-        ("messages lost", "in both directions, mean over the runs"),
-        ("of its own", "share of the messages put on this link, and of their copies"),
-        ("of all", "share of all that links between agents lost"),
+        ("do not arrive", "messages in both directions, mean over the runs"),
+        ("of its own", "share of the messages that this link was given, and of their copies"),
+        ("of all", "share of all that does not arrive over links between agents"),
     ]
     return Table(table.caption, headings, rows)
-
-
-def _lost(runs: Sequence[RunResult]) -> NDArray[np.float64]:
-    found = [lost for run in runs if (lost := getattr(run.links, "lost", None)) is not None]
-    return np.zeros(1) if len(found) < len(runs) else np.asarray(np.mean(found, axis=0), dtype=np.float64)

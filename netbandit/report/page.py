@@ -17,6 +17,7 @@ from netbandit.report.methods import methods
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
+from netbandit.results.picture_names import REGRET, REWARD
 from netbandit.results.remarks import exploration_lines, missing_lines, remarks, result_lines
 from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import canonical, write_whole
@@ -65,6 +66,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "facts": _facts(study),
         "findings": findings(study),
         "remarks": each_once([*missing_lines(study), *result_lines(study), *exploration_lines(study), *remarks(study)]),
+        "over_time": REWARD if any(picture.name == REWARD for picture in found) else REGRET,
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from netbandit.plots import folder_pictures
 from netbandit.plots.style import encoded
 from netbandit.report.curves import Reading, readings
+from netbandit.results.picture_names import REGRET, REWARD
 from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.study_result import StudyResult
 
@@ -46,7 +47,7 @@ def drawn(folder: Path, study: StudyResult) -> list[Drawn]:
     found = []
     for index, picture in enumerate(one.drawn() for one in folder_pictures(ResultsFolder(folder), study)):
         svg = inline(picture.figure, f"p{index}-")
-        reading = readings(study, picture.figure) if picture.name == "regret" else None
+        reading = readings(study, picture.figure) if picture.name in (REGRET, REWARD) else None
         found.append(Drawn(picture.name, picture.title, picture.subtitle, svg, reading))
     return found
 

@@ -39,11 +39,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results.metrics import RATES
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 CONFIDENCE = 0.95
 """The confidence level of intervals in tables and pictures."""
@@ -370,9 +374,7 @@ def _weighted_quantile(knots: NDArray[np.float64], probability: float) -> float:
         return low + width * float(betaincinv(highest, len(places) - highest, probability))
     if len(places) > _MOST_KNOTS:
         return low + width * _drawn_quantile(places, probability)
-    from scipy.interpolate import BSpline
-
-    law = BSpline.basis_element(places, extrapolate=False).antiderivative()
+    law = _integral(tuple(places.tolist()))
     last = math.nextafter(1.0, 0.0)
     start, end = (float(law(place)) for place in (0.0, last))
     wanted = start + probability * (end - start)
@@ -382,6 +384,13 @@ def _weighted_quantile(knots: NDArray[np.float64], probability: float) -> float:
         after = int(np.clip(np.searchsorted(law(grid), wanted), 1, 32))
         left, right = float(grid[after - 1]), float(grid[after])
     return low + width * (left + right) / 2
+
+
+@lru_cache(maxsize=2)  # a p-value asks for many quantiles of the same two
+def _integral(places: tuple[float, ...]) -> "BSpline[np.float64]":
+    from scipy.interpolate import BSpline
+
+    return BSpline.basis_element(places, extrapolate=False).antiderivative()
 
 
 def _drawn_quantile(places: NDArray[np.float64], probability: float) -> float:

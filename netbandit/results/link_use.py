@@ -67,8 +67,28 @@ def lost_of_handed(run: RunResult) -> tuple[NDArray[np.float64], NDArray[np.floa
 
 
 def mean_link_figures(runs: Sequence[RunResult]) -> Figures:
-    """Return the means over *runs*, which have the same links."""
-    return means([link_figures(run) for run in runs])
+    """Return the means over *runs*, which have the same links; of what is lost the share of all that was handed."""
+    failed, handed = lost_of_all(runs)
+    return {**means([link_figures(run) for run in runs]), "lost": failed / np.maximum(handed, 1)}
+
+
+def lost_of_all(runs: Sequence[RunResult]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sums of `lost_of_handed` over *runs*, which have the same links."""
+    failed, handed = np.sum([lost_of_handed(run) for run in runs], axis=0)
+    return failed, handed
+
+
+def worst_first(failed: NDArray[np.float64], handed: NDArray[np.float64]) -> list[int]:
+    """Return the links that failed to deliver any, those that lose the largest share of what they are given first.
+
+    Of links that lose the same share, that which loses more is worse.
+
+    Args:
+        failed: How many messages each link did not deliver, shape (links,).
+        handed: How many it was given, copies included.
+    """
+    order: list[int] = np.lexsort((-failed, -failed / np.maximum(handed, 1))).tolist()
+    return [link for link in order if failed[link]]
 
 
 def means(found: Sequence[Figures]) -> Figures:

@@ -1,8 +1,13 @@
 """What became of a hundred messages: delivered, or not, and why."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from netbandit.results.failures import WELL_DELIVERED
+from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import Metric
+
+MANY = round(100 * (1 - WELL_DELIVERED))
+"""More of 100 messages than this are said first."""
 
 CAUSES: Mapping[str, str] = {
     "lost": "lost on the way",
@@ -35,6 +40,38 @@ def of_a_hundred(runs: Iterable[Mapping[str, Metric]]) -> dict[str, float] | Non
     return {fate: 100 * number / total for fate, number in count.items()} if total else None
 
 
+def counted(runs: Iterable[Mapping[str, Metric]]) -> str:
+    """Return what `of_a_hundred` counts in *runs*: attempts, where links repeat messages."""
+    return "attempts" if any(run.get("retransmissions") for run in runs) else "messages"
+
+
 def failing(shares: Mapping[str, float]) -> float:
     """Return how many of 100 messages do not arrive, given the result of `of_a_hundred`."""
     return sum(shares[cause] for cause in CAUSES)
+
+
+def not_arrived(runs: Iterable[Mapping[str, Metric]]) -> float:
+    """Return how many of 100 messages in *runs* had not arrived by the end: lost for good, or still under way."""
+    metrics = list(runs)
+    shares = of_a_hundred(metrics)
+    if shares is None:
+        return 0.0
+    lost = failing(shares)
+    if counted(metrics) == "attempts":  # after an attempt that fails the sender tries again, or gives up
+        given_up, again = (sum(run.get(name) or 0 for run in metrics) for name in ("given_up", "retransmissions"))
+        lost *= given_up / (given_up + again)
+    return lost + shares["in_flight"]
+
+
+OF_ARRIVED = ("delay_slots", "lateness")
+"""Metrics that are means over what arrived: where much did not, they are not what a message took."""
+
+
+def much_not_arrived(points: Sequence[PointResult]) -> list[tuple[PointResult, float]]:
+    """Return the points that have a metric of `OF_ARRIVED`, and where many of 100 messages had not arrived by the end.
+
+    With each, how many had not.
+    """
+    runs = [(one, [run.metrics for run in one.finished]) for one in points]
+    known = [(one, some) for one, some in runs if any(run.get(OF_ARRIVED[0]) is not None for run in some)]
+    return [(one, share) for one, some in known if (share := not_arrived(some)) > MANY]

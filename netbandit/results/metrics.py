@@ -175,7 +175,7 @@ METRICS: dict[str, MetricEntry] = {
     "delay_slots": MetricEntry(
         "slots",
         "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "
-        "items received.",
+        "items received: what is lost, or under way at the end, is not in it.",
         "learners that broadcast or ask",
     ),
     "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),

@@ -42,6 +42,13 @@ def rounded(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
 
 
+def percentage(share: float) -> float:
+    """Return *share* in percent to two digits, from 90 % on to one decimal; 100 only where nothing is left."""
+    exact = 100 * share
+    near = rounded(exact, 2 if exact < 90 else 3)
+    return min(near, 99.9) if exact < 100 else near
+
+
 def scaled(value: float, largest: float | None = None) -> str:
     """Return a number in the short form of pictures: ``12,500``, ``2.5M``, ``0.1``, ``∞``.
 

@@ -251,10 +251,10 @@ def smallest_level(decided: Callable[[float], bool]) -> float:
         decided: Whether the decision is made at a level in (0, 1); once true, it is true at all larger levels.
     """
     most = 1 - 1e-9
+    if decided(LEAST):  # of all pairs of a suite, most are
+        return LEAST
     if not decided(most):
         return 1.0
-    if decided(LEAST):
-        return LEAST
     low, high = math.log(LEAST), math.log(most)
     for _ in range(_STEPS):
         middle = (low + high) / 2

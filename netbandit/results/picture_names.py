@@ -5,8 +5,12 @@ They are apart, since the help of the command imports them and nothing slow.
 
 from collections.abc import Mapping
 
+REGRET, REWARD = "regret", "reward"
+"""The pictures over time, of which each study has one."""
+
 PICTURE_NAMES: Mapping[str, str] = {
-    "regret": "regret over the slots",
+    REGRET: "regret over the slots",
+    REWARD: "reward or click-through rate over the slots, of a log, whose regret nobody knows",
     "structure": "regret against cost, for each of three protocols or more",
     "learners": "regret against data, energy and delay, for each of three learners or more",
     "heatmap": "regret over two numeric keys, each of three values or more",

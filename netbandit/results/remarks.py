@@ -4,8 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.checks.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
-from netbandit.results.message_fates import CAUSES, failing, of_a_hundred
-from netbandit.results.numbers import duration, rounded, shortest
+from netbandit.results.message_fates import (
+    CAUSES,
+    MANY,
+    OF_ARRIVED,
+    counted,
+    failing,
+    much_not_arrived,
+    of_a_hundred,
+)
+from netbandit.results.numbers import duration, percentage, rounded, shortest
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import failures
 from netbandit.results.varied_keys import which_points
@@ -141,7 +149,7 @@ def trouble_lines(study: StudyResult) -> list[str]:
 
     Stalled agents are in the remarks of the runs.
     """
-    lines = _not_arrived(study)
+    lines = [*_not_arrived(study), *_of_arrived(study)]
     for name in TROUBLE:
         points = [point for point in study.points if name in troubles([run.metrics for run in point.finished])]
         runs = [[run for run in point.finished if name in troubles([run.metrics])] for point in points]
@@ -151,19 +159,24 @@ def trouble_lines(study: StudyResult) -> list[str]:
     return lines
 
 
-_MANY = 10
-"""So many of 100 messages that do not arrive are said first."""
-
-
 def _not_arrived(study: StudyResult) -> list[str]:
     """Return where many messages do not arrive, how many, and why most of these."""
     found = [(point, of_a_hundred(run.metrics for run in point.finished)) for point in study.points]
-    bad = [(point, shares) for point, shares in found if shares is not None and failing(shares) > _MANY]
+    bad = [(point, shares) for point, shares in found if shares is not None and failing(shares) > MANY]
     if not bad:
         return []
-    numbers = spread([rounded(failing(shares), 2) for _, shares in bad])
+    numbers = spread([percentage(failing(shares) / 100) for _, shares in bad])
     cause = max(CAUSES, key=lambda cause: sum(shares[cause] for _, shares in bad))
-    return [_at(study, [point for point, _ in bad], f"of 100 messages {numbers} do not arrive, most {CAUSES[cause]}")]
+    told = counted(run.metrics for point, _ in bad for run in point.finished)
+    return [_at(study, [point for point, _ in bad], f"of 100 {told} {numbers} do not arrive, most {CAUSES[cause]}")]
+
+
+def _of_arrived(study: StudyResult) -> list[str]:
+    """Return where the mean delay is not that of all messages, since many of them had not arrived by the end."""
+    late = much_not_arrived(study.points)
+    numbers = spread([percentage(share / 100) for _, share in late])
+    line = f"{OF_ARRIVED[0]} is the mean delay of what arrived: {numbers} of 100 messages had not by the end"
+    return [_at(study, [point for point, _ in late], line)] if late else []
 
 
 def energy_lines(study: StudyResult) -> list[str]:
@@ -266,7 +279,8 @@ def exploration_lines(study: StudyResult) -> list[str]:
 def comparison_notes(study: StudyResult, metrics: Sequence[str]) -> list[str]:
     """Return the remarks needed to compare *metrics* between points."""
     priced = cost_lines(study) if "cost" in metrics else []
-    return [*priced, *unequal_privacy(study)]
+    arrived = _of_arrived(study) if set(metrics) & set(OF_ARRIVED) else []
+    return [*priced, *arrived, *unequal_privacy(study)]
 
 
 def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequence[int] = ()) -> str:

@@ -23,7 +23,7 @@ class GeometricDelay(Settings):
 
 
 class ParetoDelay(Settings):
-    """A Pareto law: P(D > d) = (least / d)^shape."""
+    """A Pareto distribution: P(D > d) = (least / d)^shape."""
 
     pareto: tuple[PositiveDuration, Annotated[float, Field(gt=0)]] = Field(
         strict=False, description="The least, and the shape; without a mean where the shape is at most 1."
@@ -57,7 +57,7 @@ def _delay(value: Any, *, files: bool) -> Any:
     if isinstance(value, Mapping):
         meant = [law for law in laws if any(key in value for key in law.model_fields)]
         if len(meant) > 1:
-            raise ValueError(f"has the keys of two laws: must be {_OR_FILE if files else _DELAY}")
+            raise ValueError(f"has the keys of two distributions: must be {_OR_FILE if files else _DELAY}")
         if meant:
             return meant[0].model_validate(value)
     if not isinstance(value, str):
@@ -70,7 +70,7 @@ Delay = Annotated[
     BeforeValidator(lambda value: _delay(value, files=False)),
     Allowed(_DELAY, keys=(*_LAWS, DelayFile)),
 ]
-"""A duration, or the law of one."""
+"""A duration, or a distribution of durations."""
 DelayOrFile = Annotated[
     str | UniformDelay | GeometricDelay | ExponentialJitter | LognormalJitter | ParetoDelay | DelayFile,
     BeforeValidator(lambda value: _delay(value, files=True)),

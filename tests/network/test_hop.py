@@ -218,6 +218,20 @@ def test_a_sender_that_goes_down_gives_up_all_it_has():
     assert (lab.network.ledger.outcomes.retransmissions, lab.network.ledger.outcomes.given_up) == (1, 2)
 
 
+def test_who_goes_down_gives_up_what_would_be_repeated_after_the_end():
+    """Sent at 0 and lost, it is to be sent again at 150, behind 950 bytes: at 1,070, after the end."""
+    severed = Outage(0, inf, links=frozenset({(0, 1)}))
+    for outages, given_up in (([], 0), ([Outage(500, 510, nodes=frozenset({0}))], 2)):
+        plan = OutagePlan(outages=[severed, *outages])
+        faults = Faults(peer=ChannelFaults(retry=Retry(50, 1.0, 1.0, 5)), plan=plan)
+        lab = Triangle(faults, NANOSECOND_A_BYTE, horizon=1)
+        lab.send(0, 0, 1, 100)
+        lab.send(120, 0, 1, 950)
+        assert lab.run() == []
+        outcomes = lab.network.ledger.outcomes
+        assert (outcomes.unsent, outcomes.retransmissions, outcomes.given_up) == (1, 0, given_up)
+
+
 def test_who_comes_back_without_memory_takes_a_message_once_more():
     """1 hears at 10, its ACK is lost with the link at 15, it is down in [50, 60), and the repetition comes at 110."""
     for memory, times in (("kept", [10]), ("lost", [10, 110])):

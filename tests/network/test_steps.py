@@ -8,10 +8,11 @@ from netbandit.network.jitter import UniformJitter
 from netbandit.network.models.jitter import Jitter
 from netbandit.network.models.loss import BurstLoss, ConstantLoss
 from netbandit.network.models.retransmission import Retry
+from netbandit.network.network import Network
 from netbandit.network.observer import Observer
 from netbandit.network.outages import Failing, OutagePlan
 from netbandit.network.steps import Model
-from netbandit.network.wire import Wire, send_reliably
+from netbandit.network.wire import DeferredWire, Wire, send_reliably
 
 OF_ONE = {
     "admits", "absent", "contacts", "copy_late", "double", "late", "lose", "queue", "receive", "retry", "spend"
@@ -52,6 +53,13 @@ def test_two_models_of_a_kind_cannot_join_either():
             wire(model, model)
     with pytest.raises(ValueError, match="two models"):
         wire(ConstantLoss(0.1), BurstLoss(0.1, 0.2, 30, 40))
+
+
+def test_retransmissions_need_to_know_ahead_what_arrives(monkeypatch):
+    monkeypatch.setattr(Network, "deferred_outcomes", True)
+    cure = "agents share the air or their batteries may run empty: leave out one of them"
+    with pytest.raises(ValueError, match=rf"links\.peer\.retry cannot be where {cure}"):
+        wire(Retry(9, 2.0, 1.5, 3), kind=DeferredWire)
 
 
 def test_each_class_of_links_has_its_own_models():

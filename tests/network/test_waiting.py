@@ -12,6 +12,7 @@ from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.models.contacts import next_start
+from netbandit.network.models.loss import ConstantLoss
 from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.network.outages import Outage
@@ -163,3 +164,15 @@ def test_acknowledgements_wait_as_well():
     assert [value for *_, value in lab.arrivals] == ["once"]
     assert lab.outcomes.retransmissions == 1
     assert lab.outcomes.duplicates_dropped == 1
+
+
+def test_a_repetition_that_still_waits_at_the_end_is_not_given_up():
+    """Lost at 0 and 5, it waits from 10 on: to the end, until its time is over at 61, or until its sender goes down."""
+    lossy = ChannelFaults(loss=ConstantLoss(1.0), retry=Retry(5, 1.0, 1.0, 5))
+    down = {"outages": [Outage(100, 110, nodes=frozenset({0}))]}
+    for ends, given_up in (({}, 0), ({"carry": 50}, 1), ({"carry": 5_000}, 0), ({"plan": down}, 1)):
+        lab = Lab([(0, 1, 0, 10)], latency=2, peer=lossy, **ends)
+        lab.send(0, 0, 1)
+        assert lab.run() == []
+        found = lab.outcomes
+        assert (found.lost, found.retransmissions, found.unsent, found.given_up) == (2, 1, 1, given_up)

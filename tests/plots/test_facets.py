@@ -46,6 +46,13 @@ def test_the_first_and_the_last_value_are_kept_and_what_is_left_out_is_said():
     assert layout.left_out == "without latency 1; latency 3, without loss 1; loss 2"
 
 
+def test_of_words_the_first_are_kept():
+    layout = facets(*held(list(product("uvw", range(4))), keys=("bandit.kind", LATENCY)))
+    assert [fixed["bandit.kind"] for fixed, _ in layout.parts] == ["u"] * 3 + ["v"] * 3
+    assert [fixed[LATENCY] for fixed, _ in layout.parts] == [0, 2, 3] * 2
+    assert layout.left_out == "without latency 1, without w"
+
+
 def test_what_was_not_run_leaves_its_place_empty():
     layout = facets(*held([(0, 0), (0, 1), (0, 2), (1, 0), (1, 2)]))
     assert layout.places == [0, 1, 2, 3, 5]

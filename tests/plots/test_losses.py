@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import networkx
 import numpy as np
 import pytest
 from helpers.made_up_runs import made_up, study_of
 
 from netbandit.plots.grouping import arrange
 from netbandit.plots.losses import are_lost, draw_losses
+from netbandit.plots.network import draw_network
 from netbandit.plots.study_pictures import pictures
 from netbandit.plots.style import subtitle
 
@@ -33,6 +35,22 @@ def test_the_worst_point_is_the_title_and_each_bar_ends_at_a_hundred():
     assert len(links.get_yticks()) == 1
     (legend,) = drawn.legends
     assert [text.get_text() for text in legend.get_texts()] == ["delivered", "found a full queue"]
+
+
+def test_the_worst_link_is_that_of_the_largest_share_here_and_in_the_picture_of_the_network():
+    runs = []
+    for number, carried in enumerate(([10, 1_000], [90, 1_000])):
+        run = made_up(
+            networkx.path_graph(3), family="path", replication=number, metrics={"delivered": 1_500, "lost": 600}
+        )
+        links = replace(run.links, messages=np.array(carried), lost=np.array([5, 300]) * (1 + 8 * number, 1))
+        runs.append(replace(run, links=links))
+    arrangement = arrange(study_of(runs))
+    links = draw_losses(arrangement).axes[1]
+    assert [label.get_text() for label in links.get_yticklabels()] == ["0 – 1", "1 – 2"]
+    assert [text.get_text() for text in links.texts] == ["50", "30"]
+    title = draw_network(arrangement, arrangement.points[0], "lost").get_suptitle()
+    assert "50 % of what 0 – 1 is given does not arrive, the most of all links" in " ".join(title.split())
 
 
 def test_what_links_do_not_tell_apart_is_said():

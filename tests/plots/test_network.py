@@ -10,6 +10,7 @@ from matplotlib.text import Text
 
 from netbandit.plots.network import MOST_LINKS, Drawing, draw, draw_network
 from netbandit.plots.node_positions import geographic, laid_out
+from netbandit.plots.study_pictures import network_points
 from netbandit.plots.style import encoded, subtitle
 from netbandit.simulation.result import Nodes
 from netbandit.studies.advice.describe import graph_of
@@ -50,7 +51,7 @@ def test_the_colour_bar_has_a_unit_and_begins_at_zero():
     _, bar = figure.axes
     assert bar.get_ylabel() == "messages on a link"
     assert lines(figure)[0].norm.vmin == 0
-    assert figure.get_suptitle() == "quickstart: messages on each link: 15 – 16 has most, 55 (1.6 times the mean)"
+    assert figure.get_suptitle() == "quickstart: messages on each link: 2 of 20 have most, 55 (1.6 times the mean)"
 
 
 def test_replications_on_one_network_are_averaged():
@@ -267,3 +268,10 @@ def test_the_link_that_loses_most_may_lose_it_by_chance(worst, chance):
     ends = f"{run.links.first[4]} – {run.links.second[4]}"
     told = f"{round(100 * worst / 35)} % of what {ends} is given does not arrive, the most of all links"
     assert title == f"quickstart: {told}{', which may be chance' if chance else ''}"
+
+
+def test_of_points_on_one_network_that_with_most_messages_is_drawn():
+    runs = [made_up(parameters={"links.peer.loss": loss}) for loss in (0.0, 0.2, 0.1)]
+    runs[1].links.messages[:] *= 3
+    (point,) = network_points(arranged(runs))
+    assert point.value("links.peer.loss") == 0.2

@@ -259,6 +259,20 @@ def test_cases_that_are_no_grid_stand_in_one_panel_and_none_hides_the_others():
     assert set(legend(figure)[1]) == {"gis, star", "gis, ring", "sink, hybrid", "flooding, random", "silent, star"}
 
 
+def test_cases_at_each_value_of_a_key_stand_side_by_side_with_all_cases_in_each_panel():
+    cases = [("gis", 2), ("gis", 4), ("sink", 8), ("flooding", 6), ("flooding", 3)]
+    runs = [
+        made_up(parameters={"protocol.kind": kind, "learner.rounds": rounds, "bandit.arms": arms})
+        for kind, rounds in cases
+        for arms in (5, 10, 20)
+    ]
+    figure = draw_regret(arranged(runs))
+    assert [panel.get_title(loc="center") for panel in figure.axes] == ["arms 5", "arms 10", "arms 20"]
+    assert [len(curves(panel)) for panel in figure.axes] == [5, 5, 5]
+    assert len({panel.get_ylim() for panel in figure.axes}) == 1
+    assert set(legend(figure)[1]) == {"gis, 2", "gis, 4", "sink, 8", "flooding, 6", "flooding, 3"}
+
+
 def test_runs_that_end_with_the_last_answer_are_drawn_up_to_it():
     runs = [
         made_up(
@@ -270,7 +284,7 @@ def test_runs_that_end_with_the_last_answer_are_drawn_up_to_it():
         for one in range(2)
     ]
     figure = draw_regret(arranged(runs))
-    assert figure._suptitle.get_text().endswith("until the last answer")
+    assert figure.get_suptitle().endswith("until the last answer")
     assert figure.axes[0].get_xlim()[1] == 701
     assert sorted(line.get_xdata()[-1] for line in curves(figure.axes[0])) == [301, 701]
     runs[-1].metrics["stop_slot"] = None  # it had not answered at the limit

@@ -8,13 +8,14 @@ from dataclasses import replace
 import matplotlib
 import networkx
 import pytest
-from helpers.made_up_runs import arranged, family_sweep, made_up, study_of
+from helpers.made_up_runs import arranged, family_sweep, made_up, study_of, write
 
-from netbandit.plots import pictures, planned
+from netbandit.plots import Asked, UnknownNameError, draw_asked, pictures, planned, plot_folder
 from netbandit.plots.estimates import privacy_key
 from netbandit.plots.style import encoded, save
 from netbandit.plots.values import scale, shown, with_unit
 from netbandit.results.numbers import scaled
+from netbandit.results.results_folder import ResultsFolder
 
 
 def stems(runs, every=False):
@@ -38,6 +39,24 @@ def grid(replications=1, metrics=None, **keys):
 
 def test_a_single_point_has_its_regret_and_its_network():
     assert stems([made_up(replication=replication) for replication in range(3)]) == ["regret", "network"]
+
+
+def test_what_is_measured_in_place_of_an_unknown_regret_gives_the_picture_its_name(tmp_path):
+    def of_log(run):
+        metrics = {"ctr": 0.5} | {name: value for name, value in run.metrics.items() if "regret" not in name}
+        return replace(run, curves={"relative_ctr": run.curves["regret"]}, metrics=metrics)
+
+    known = [made_up()]
+    log = [of_log(run) for run in known]
+    assert stems(log) == ["reward", "network"]
+    write(tmp_path, known)
+    plot_folder(ResultsFolder(tmp_path), kinds=["svg"])
+    write(tmp_path, log)
+    assert [file.name for file in plot_folder(ResultsFolder(tmp_path))] == ["reward.svg", "network.svg"]
+    assert {file.name for file in tmp_path.glob("*.svg")} == {"reward.svg", "network.svg"}
+    assert {draw_asked(study_of(log), Asked(name=name)).name for name in ("reward", "regret")} == {"reward"}
+    with pytest.raises(UnknownNameError, match=r"there is no picture 'reward' .* here, only regret, network"):
+        draw_asked(study_of(known), Asked(name="reward"))
 
 
 def test_a_sweep_of_a_number():
@@ -165,7 +184,7 @@ def test_pictures_of_a_number_that_is_one_value_everywhere_in_them_are_left_out(
     runs = [made_up(parameters=dict(zip(keys, case, strict=True))) for case in cases]
     (drawn,) = [one for one in pictures(study_of(runs)) if one.name == "parameter"]
     assert "protocol: gis" in drawn.subtitle
-    assert len(drawn.figure.axes) == 2
+    assert len(drawn.figure.axes) == 1
 
 
 def test_twelve_networks_at_most():
@@ -343,6 +362,7 @@ def test_what_is_no_number(values):
         (float("inf"), "∞"),
         (True, "yes"),
         ([20] * 5, "5 × 20"),
+        ([60], "1 × 60"),
         ([63, 24, 6], "{63, 24, 6}"),
         ({"uniform": ["1 ms", "5 ms"]}, "1 ms to 5 ms"),
         ("topologies/nsfnet.graphml", "nsfnet"),

@@ -15,7 +15,7 @@ from netbandit.plots.chart import draw_chart
 from netbandit.plots.chart_kinds import parameter_chart
 from netbandit.plots.heatmap import axis_keys, draw_heatmap
 from netbandit.plots.regret import draw_regret
-from netbandit.plots.style import COLOURS, drawing, figure, lay_out, looks
+from netbandit.plots.style import COLOURS, drawing, figure, lay_out, looks, wrapped
 
 # Machado, Oliveira, Fernandes 2009, full severity: what colours look like to eyes with two kinds of cones.
 EYES = {
@@ -111,6 +111,20 @@ def test_no_heading_runs_into_a_legend_or_its_neighbour(shares):
 
 
 @pytest.mark.ci
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("from 0 ms to 1 ms of 20 replications", 15, ["from 0 ms to", "1 ms of", "20 replications"]),
+        ("falls by up to 99.9 % (a = 5)", 20, ["falls by up to", "99.9 % (a = 5)"]),
+        ("with components 2 × 30", 16, ["with components", "2 × 30"]),
+        ("grows to 2.5M bytes", 13, ["grows to", "2.5M bytes"]),
+        ("3 replications", 13, ["3", "replications"]),
+    ],
+)
+def test_a_number_stays_with_its_unit_where_a_line_has_room_for_both(text, width, lines):
+    assert wrapped(text, width).split("\n") == lines
+
+
 def test_maps_side_by_side_do_not_touch():
     runs = [
         made_up(

@@ -265,7 +265,7 @@ def test_the_points_to_draw_can_be_chosen(tmp_path):
     for wrong, text in [
         ("protocol=sink", "protocol=sink: protocol.kind has no such value here, only gis, flooding"),
         ("colour=red", "colour=red: there is no colour here"),
-        ("gis", "There is no picture gis; there are regret, structure"),
+        ("gis", "There is no picture gis; there are regret, reward, structure"),
     ]:
         done = CliRunner().invoke(main, ["plot", str(tmp_path), wrong])
         assert done.exit_code == 2

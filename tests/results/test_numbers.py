@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netbandit.results.numbers import decimals, enough_decimals, fixed, rounded, scaled, shortest, with_ends
+from netbandit.results.numbers import (
+    decimals,
+    enough_decimals,
+    fixed,
+    percentage,
+    rounded,
+    scaled,
+    shortest,
+    with_ends,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +40,14 @@ def test_what_is_written_reads_as_the_rounded_number(value, digits):
 def test_a_picture_shares_one_letter_along_an_axis():
     assert [scaled(value) for value in (12_500, 2_500_000, math.inf, math.nan)] == ["12,500", "2.5M", "∞", "none"]
     assert [scaled(value, 3e6) for value in (0, 500_000, 3_000_000)] == ["0", "0.5M", "3M"]
+
+
+@pytest.mark.parametrize(
+    ("share", "percent"),
+    [(0, 0), (0.00123, 0.12), (0.456, 46), (0.8996, 90), (0.9781, 97.8), (0.99907, 99.9), (0.99999, 99.9), (1, 100)],
+)
+def test_a_share_is_all_only_where_nothing_is_left(share, percent):
+    assert percentage(share) == percent
 
 
 def test_decimals_follow_the_half_width_and_else_the_number():

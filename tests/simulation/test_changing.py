@@ -291,8 +291,8 @@ def test_the_topology_s_seed_fixes_them():
 @pytest.mark.parametrize(
     ("law", "place", "words"),
     [
-        ("{ up = 0.5, born = 0.1, dies = 0.1 }", "topology.changes", "has the keys of two laws"),
-        ('{ every = "1 slot" }', "topology.changes", "names no law"),
+        ("{ up = 0.5, born = 0.1, dies = 0.1 }", "topology.changes", "has the keys of two models"),
+        ('{ every = "1 slot" }', "topology.changes", "names no model"),
         ("3", "topology.changes", "must be { born"),
         ("{ up = 1.5 }", "topology.changes.up", "must be a number from 0 to 1"),
         ("{ born = 0.1 }", "topology.changes.dies", "is missing"),

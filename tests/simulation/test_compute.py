@@ -326,7 +326,7 @@ def test_what_cannot_be_is_said_at_its_key(tmp_path, override, text):
     [
         (
             ["compute.agents.message={pareto=['1 us', 0.9]}"],
-            "compute.agents.message: a Pareto law of a shape of at most 1",
+            "compute.agents.message: a Pareto distribution with a shape of at most 1",
         ),
         (["compute.agents.inbox=3"], "compute.agents.inbox: has no effect: handling a message takes no time"),
         (["compute.server.message=1 ms"], "compute.server: has no effect: the protocol has no server"),

@@ -11,6 +11,7 @@ from helpers.scenes import run
 from netbandit.checks.check import check
 from netbandit.network.models.radio import Radio
 from netbandit.network.network import Network
+from netbandit.network.trace_writer import Trace
 from netbandit.network.wire import Wire
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
@@ -216,8 +217,8 @@ def point_of(way, feature, timing):
 
 
 def hand_counted(trial):
-    """Return how many messages were handed to links in a run, each for each channel, by counting the calls."""
-    handed = [0]
+    """Return how many messages were handed to links in a run, each for each channel, and of how many `sent` is told."""
+    handed, told = [0], [0]
 
     def counting(act, has_message_first):
         def counted(owner, *args, **keys):
@@ -236,13 +237,18 @@ def hand_counted(trial):
         handed[0] += 1
         count_before_start(network, message, channel)
 
+    def tell(trace, channel, message, begin):
+        assert 0 <= begin < trial.end
+        told[0] += 1
+
     with (
+        patch.object(Trace, "sent", tell),
         patch.object(Network, "count_before_start", before_start),
         patch.object(Wire, "put", counting(Wire.put, has_message_first=False)),
         patch.object(Radio, "send", counting(Radio.send, has_message_first=True)),
     ):
         trial.traced  # noqa: B018 - it runs
-    return handed[0]
+    return handed[0], told[0]
 
 
 @pytest.mark.sampled(120)
@@ -254,8 +260,9 @@ def test_every_message_has_one_end_in_every_execution(way, feature, timing):
     if point is None:
         pytest.skip("these do not go together")
     trial = Trial(point)
-    handed = hand_counted(trial)
+    handed, told = hand_counted(trial)
     result, lines = trial.traced.result, trial.traced.lines
+    assert told == result.metrics["messages"] + result.metrics["broadcast_copies"]
     assert list(breaches(result, lines, trial.end, trial.server)) == []
     if "contacts" not in feature:  # else each attempt of a message that is cut off counts
         assert result.metrics["handed"] == handed

@@ -330,7 +330,7 @@ def test_late_rewards_fade_with_the_decisions_of_their_agent(tmp_path, decisions
         ({"kind": "ucb"}, {"never": 1.5}, {}, "feedback.never: must be a probability from 0 to 1, or a list of them"),
         ({"kind": "ucb"}, {"delay": {"pareto": ["1 ms", 0.0]}}, {}, "must be a number above 0"),
         ({"kind": "ucb"}, {"delay": {"geometric": 0.0}}, {}, "must be a number above 0"),
-        ({"kind": "ucb"}, {"delay": {"geometric": 2.0, "uniform": ["1 ms"] * 2}}, {}, "has the keys of two laws"),
+        ({"kind": "ucb"}, {"delay": {"geometric": 2.0, "uniform": ["1 ms"] * 2}}, {}, "the keys of two distributions"),
         ({"kind": "ucb"}, {"delay": {"uniform": ["3 ms", "1 ms"]}}, {}, "the longest must not be below the shortest"),
         ({"kind": "ucb"}, {"missing": "zero"}, {}, 'feedback.missing: cannot be "zero" without feedback.window'),
         ({"kind": "ucb"}, {"reports": "nonzero"}, {}, 'feedback.reports: must be "all" with missing = "forgotten"'),
@@ -383,7 +383,7 @@ def test_a_file_of_one_delay_for_each_arm_is_a_list_of_constants(tmp_path):
 
 def test_what_was_hardly_meant_is_mentioned(tmp_path):
     notes = study(tmp_path, text=scene({"kind": "ucb"}, {"delay": {"pareto": ["1 ms", 1.0]}})).notes
-    assert any("a Pareto law of a shape of at most 1 has no mean" in note for note in notes)
+    assert any("a Pareto distribution with a shape of at most 1 has no mean" in note for note in notes)
     late = {"by_arm": [{"exponential": "10 slots"}, "20 slots", "21 slots"], "window": "20 slots"}
     notes = study(tmp_path, text=scene({"kind": "ucb"}, late)).notes
     shares = [note.partition("feedback.window: ")[2] for note in notes if "come after it" in note]

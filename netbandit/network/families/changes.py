@@ -1,4 +1,4 @@
-"""``topology.changes``: the settings of the law by which links come and go."""
+"""``topology.changes``: the settings of the model by which links come and go."""
 
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -79,11 +79,11 @@ def _law(value: Any) -> Any:
     if isinstance(value, dict):
         laws = {law for key, law in _LAWS.items() if key in value}
         if len(laws) > 1:
-            raise ValueError(f"has the keys of two laws: must be one of {_FORMS}")
+            raise ValueError(f"has the keys of two models: must be one of {_FORMS}")
         if laws:
             return laws.pop().model_validate(value)
         if not value or "every" in value:
-            raise ValueError(f"names no law: must be one of {_FORMS}")
+            raise ValueError(f"names no model: must be one of {_FORMS}")
         return MarkovChanges.model_validate(value)
     if value is None or isinstance(value, Changes):
         return value

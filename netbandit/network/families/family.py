@@ -46,7 +46,7 @@ class Family(Part, ABC):
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
     """Fixes the graph, and when its links are up, across replications."""
     changes: ChangesKey = None
-    """The law by which links come and go; absent: all links are always up."""
+    """How links come and go; absent: all links are always up."""
     neighbours: Literal["sensed", "unknown"] = "sensed"
     """Whether agents see which of their links are up (sensed), or not, so that what they send over others is lost
     (unknown)."""

@@ -70,7 +70,7 @@ class Mobile(Meeting):
     """The largest distance at which a link is up."""
     model: Literal["waypoint", "gauss-markov", "file"] = "waypoint"
     """How agents move: ``waypoint``: straight to a place drawn uniformly, where they pause; ``gauss-markov``: with a
-    velocity that changes in steps; ``file``: as a file says. The first two begin in their stationary laws."""
+    velocity that changes in steps; ``file``: as a file says. The first two begin in their stationary distributions."""
     speed: list[Speed] = Field(default=["0.5 m/s", "2 m/s"], min_length=2, max_length=2)
     """Of ``waypoint``: the smallest speed of a leg, above 0, and the largest; it is uniform."""
     pause: DurationText = "0 s"

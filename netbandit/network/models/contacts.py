@@ -104,6 +104,7 @@ class Waiting(Model):
             skip(channel)
         network.ledger.count(message.kind, size, 1)
         for observer in network.observers:
+            observer.sent(channel, message, start)
             observer.hop(channel, message, put_at, start, start + duration + channel.latency, lost, copy=False)
 
 

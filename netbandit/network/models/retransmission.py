@@ -14,6 +14,7 @@ from pydantic import Field
 from netbandit.network.downtimes import NEVER
 from netbandit.network.link import Channel
 from netbandit.network.message import Message
+from netbandit.network.models.contacts import latest_start
 from netbandit.network.models.settings import nanoseconds
 from netbandit.network.packet import ACK, ACK_BYTES, DROPPED, LATE, NOT_SENT, Packet, repetition_of
 from netbandit.network.steps import Model, Steps
@@ -54,7 +55,14 @@ class Retry(Model):
         return found
 
     def join(self, steps: Steps) -> None:
-        """See `Model.join`."""
+        """See `Model.join`.
+
+        Raises:
+            ValueError: Whether a message is sent, and arrives, is not known when it is put on its channel.
+        """
+        if steps.network.deferred_outcomes:
+            text = "cannot be where agents share the air or their batteries may run empty: leave out one of them"
+            raise ValueError(f"links.{steps.name}.retry {text}")
         steps.own(retry=Acknowledgements(self, steps))
 
 
@@ -81,10 +89,10 @@ class Acknowledgements:
         steps: The class of links.
     """
 
-    __slots__ = ("_least", "_network", "_retry", "_spreads")
+    __slots__ = ("_least", "_network", "_retry", "_spreads", "_steps")
 
     def __init__(self, retry: Retry, steps: Steps) -> None:
-        self._retry, self._network = retry, steps.network
+        self._retry, self._steps, self._network = retry, steps, steps.network
         self._spreads = steps.draws("retry")
         self._least = round(float(retry.timeout))
 
@@ -163,8 +171,10 @@ class Acknowledgements:
         arrival = channel.wire.put((channel,), repetition, packet)
         if arrival not in (NOT_SENT, DROPPED):
             network.tally.retransmissions += 1
-        elif arrival == NOT_SENT and max(channel.free_at, now) < network.end:
-            self._give_up(channel, packet)
+        elif arrival == NOT_SENT:  # at the end its sender still waits for its turn, unless that is over before
+            stale = self._steps.contacts is not None and latest_start(network, now) < network.end
+            if stale or network.is_down_during(channel.sender, now, network.end - 1):
+                self._give_up(channel, packet)
 
     def _is_late(self, packet: Packet, time: int) -> bool:
         """Return whether the sender of *packet* no longer waits at *time* (ns); in most cases without a random draw."""

@@ -34,7 +34,9 @@ from netbandit.user_code.errors import is_ours
 
 _DIGEST = (1 << 63) - 1
 
-_NO_COMPILED_LOOP = "this learner and bandit have no compiled loop: the vectorized one has the same law, but is slower"
+_NO_COMPILED_LOOP = (
+    "this learner and bandit have no compiled loop: the vectorized one gives the same distribution, but is slower"
+)
 
 
 class Slots(Driver):

@@ -1,6 +1,7 @@
 """Paired differences between entries on a track: significance, ranks, dominance, variance."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +33,15 @@ def p_values(differences: Numbers) -> Numbers:
     counted = np.array([intervals.are_counts(row) for row in rows], dtype=np.bool_) & spread
     found[~spread & (differences != 0).all(axis=1)] = 2.0 ** (1 - differences.shape[1])
     for index in np.flatnonzero(counted).tolist():
-        found[index] = _of_counts(rows[index])
+        found[index] = _of_counts(tuple(rows[index]))
     plain = spread & ~counted
     if plain.any():
         found[plain] = ttest_1samp(differences[plain], 0.0, axis=1).pvalue  # Student's, in a hundredth of the time
     return found
 
 
-def _of_counts(differences: Sequence[float]) -> float:
+@lru_cache(maxsize=10_000)  # ranks and dominance ask for the same ones
+def _of_counts(differences: tuple[float, ...]) -> float:
     found = p_value(lambda confidence: intervals.mean(differences, confidence))
     return 1.0 if found is None else found
 

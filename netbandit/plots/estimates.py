@@ -171,9 +171,9 @@ def last_answer(runs: Sequence[RunResult]) -> int | None:
 
 
 def performance(points: Sequence[PointResult]) -> str:
-    """Return the metric that sums up what is drawn over time: `main_metric`, or the measure where regret is unknown."""
+    """Return the metric that sums up what is drawn over time: `main_metric`, or the measure where that is another."""
     found = measured(points) or "regret"
-    return columns.main_metric(list(map(run_values, points))) if found == "regret" else found
+    return columns.main_metric(list(map(run_values, points))) if found in ("regret", "reward") else found
 
 
 def lateness(points: Sequence[PointResult]) -> str | None:

@@ -249,8 +249,13 @@ def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
     assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
     market = family_sweep(4)
     for run in market:
-        run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
+        run.metrics.update({"round_slots": 0.0, "delay_slots": float(run.topology["diameter"])})
     assert draw_chart(diameter_chart(arranged(market))).axes[1].get_ylabel() == "delay of received items (slots)"
+    for run in market:
+        run.metrics["delay_slots"] = 3.0
+    drawn = draw_chart(diameter_chart(arranged(market)))
+    assert len(drawn.axes) == 2
+    assert "; delay of received items (slots): 3 everywhere" in subtitle(drawn)
 
 
 def test_infinity_stands_at_the_end_and_no_line_leads_to_it():

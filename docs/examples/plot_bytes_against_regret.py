@@ -25,7 +25,7 @@ def scenario(protocol):
         bandit=nb.bandits.Bernoulli(means=[0.4, 0.5, 0.6, 0.7]),
         learner=nb.learners.Ucb(),
         protocol=protocol,
-        run=nb.Run(horizon=1_500, replications=5, seed=3),
+        run=nb.Run(horizon=800, replications=5, seed=3),
     )
 
 

@@ -12,9 +12,9 @@ import netbandit as nb
 
 ways = {
     "alone": nb.protocols.Silent(),
-    "to neighbours": nb.protocols.Local(ttl=1, route="flood"),
-    "two hops": nb.protocols.Local(ttl=2, route="flood"),
-    "to everybody": nb.protocols.Local(ttl=6, route="flood"),
+    "to neighbours": nb.protocols.Local(ttl=1),
+    "two hops": nb.protocols.Local(ttl=2),
+    "to everybody": nb.protocols.Local(ttl=6),
 }
 
 

@@ -65,6 +65,7 @@ def _exponent(smaller: Row, larger: Row) -> float:
 def once(components: int, *changes: str) -> Done:
     """Run it in this process, reading its scenario and drawing its graph included."""
     text = _SCENARIO.format(sizes=", ".join(["100"] * components))
+    point_of(_SCENARIO.format(sizes="10")).simulation(0).run()  # imports what such a run needs
     began = time.perf_counter()
     metrics = point_of.__wrapped__(text, *changes).simulation(0).run().metrics
     seconds = time.perf_counter() - began

@@ -40,7 +40,10 @@ def means_key(mean: Any, allowed: str, *, by_agent: bool = False) -> WrapValidat
     def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         # A union reports a mistake once for each alternative; the user made it once, and in one element.
         if isinstance(value, list):
-            return (rows if by_agent and value and isinstance(value[0], list) else listed).validate_python(value)
+            nested = by_agent and any(isinstance(each, list) for each in value)
+            if nested and not all(isinstance(each, list) for each in value):
+                raise PydanticCustomError("means", f"{allowed}, not numbers beside lists")
+            return (rows if nested else listed).validate_python(value)
         if value == "uniform":
             return handler(value)
         raise PydanticCustomError("means", allowed)

@@ -1,7 +1,7 @@
 """Turns a scenario as written into runnable points, or reports all of its mistakes at once."""
 
-from collections import Counter
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import ReturnedError, complaint, place
 from netbandit.user_code.fingerprint import UnstableError
 from netbandit.user_code.loading import kept_alive
-from netbandit.util.text import each_once
+from netbandit.util.text import each_once, pluralize
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
     """See `check`."""
     problems = sweep.problems(document.data)
     points: list[RunnablePoint] = []
-    notes: Counter[Problem] = Counter()
+    notes: dict[Problem, list[Combination]] = {}
     graphs: dict[str, Topology | TopologyError] = {}
     identities: dict[type, str | UnstableError] = {}
     idle_notes: list[Problem] = []
@@ -74,6 +74,7 @@ def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
         (PointCheck(document, combination, graphs, identities, watch, own_code), combination)
         for combination in sweep.expand(document.data, document.parameters)
     ]
+    combinations = [combination for _, combination in checks]
     count = len(checks)
     undrawn = [_guarded(checked, checked.made) for checked, _ in checks]
     # Mistakes found so far are reported before any large graph is drawn.
@@ -84,7 +85,8 @@ def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
             made = _guarded(checked, partial(checked.drawn, point))
         for problem in dict.fromkeys(map(combination.origin, checked.problems)):
             wrong.setdefault(problem, []).append(combination)
-        notes.update(list(dict.fromkeys(checked.notes)))  # once a point
+        for note in dict.fromkeys(checked.notes):  # once a point
+            notes.setdefault(note, []).append(combination)
         idle_notes += map(combination.origin, checked.never_reused)
         unchecked.update(dict.fromkeys(map(combination.origin, checked.unchecked)))
         for problem in checked.idle:
@@ -92,10 +94,9 @@ def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
         if made is not None:
             points.append(made)
             link_keys.append((combination, checked.link_keys))
-    problems += [
-        sweep.named(document.data, having, problem) if len(having) < count else problem
-        for problem, having in wrong.items()
-    ]
+    for (path, text), having in wrong.items():
+        whole = len(having) == count or path[:1] == ("sweep",)  # a value of the sweep names the points itself
+        problems.append((path, text if whole else sweep.named(document.data, combinations, having, text)))
     for found in idle.values():
         varied = dict.fromkeys((sweep.swept_key(path), text) for path, text in found)
         if len(found) == count:
@@ -106,8 +107,6 @@ def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
             ]
     if problems:
         raise document.error(problems)
-    # A key that some point of the sweep uses has an effect.
-    everywhere = [note for note, points_with in notes.items() if points_with == count]
     idle_notes += ineffective_key_notes(document, link_keys)
     if differ := unequal_exploration(point.resolved["learner"] for point in points):
         swept = document.data.get("sweep", {})
@@ -116,9 +115,36 @@ def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
     return RunPlan(
         document,
         points,
-        each_once(document.error([*document.notes, *unchecked, *everywhere, *idle_notes]).lines),
+        each_once(
+            document.error([*document.notes, *unchecked, *_of_points(document, notes, combinations), *idle_notes]).lines
+        ),
         count - len(points),
     )
+
+
+_UNUSED = re.compile(r"\b(has|have) no effect\b|\b(is|are) (not |never )?(used|ignored)\b|^not used\b")
+"""What notes say of keys that a point does not use; the other points of a sweep do."""
+
+_NUMBER = re.compile(r"\d+([.,]\d+)*")
+
+
+def _of_points(
+    document: Document, notes: Mapping[Problem, list[Combination]], every: Sequence[Combination]
+) -> Iterator[Problem]:
+    """Yield *notes*; those on some points with which points, and of those that differ in numbers alone the first."""
+    alike: dict[Problem, list[Problem]] = {}
+    for path, text in notes:
+        alike.setdefault((path, _NUMBER.sub("", text)), []).append((path, text))
+    for first, *others in alike.values():
+        path, text = first
+        more = sum(len(notes[other]) for other in others)
+        if len(notes[first]) == len(every):
+            yield first
+        elif len(notes[first]) + more >= len(every) or not _UNUSED.search(text):
+            place, _ = notes[first][0].origin(first)
+            named = sweep.named(document.data, every, notes[first], text)
+            numbers = f"; with other numbers at {pluralize(more, 'more point')}" if more else ""
+            yield sweep.swept_key(place), f"{named}{numbers}"
 
 
 def _guarded(checked: PointCheck, step: Callable[[], RunnablePoint | None]) -> RunnablePoint | None:

@@ -89,13 +89,12 @@ def schema() -> None:
     help="Compile what runs of the scenarios in the files NAME need, or of all built-in learners, before they are run.",
 )
 def parts(names: tuple[str, ...], ahead: bool) -> None:
-    """List the parts that a scenario can name, and their keys.
+    """List the parts and tables of scenarios, and their keys.
 
     Those of installed packages are among them. With NAMES such as learner.ucb or topology.ring, the keys of these parts
-    with type, default and meaning; with the name of a metric, its meaning; with metrics, all metrics.
+    with type, default and meaning; with a table or a key, such as faults, links.peer or run.until, the same; with the
+    name of a metric, its meaning; with metrics, all metrics.
     """
-    from netbandit.parts.registry import BUILT_IN, kind_key, named_parts
-
     if ahead:
         _compile(names)
         return
@@ -103,12 +102,27 @@ def parts(names: tuple[str, ...], ahead: bool) -> None:
         for name in names:
             click.echo(_described(name))
         return
-    for table in BUILT_IN:
-        click.echo(f"{table}.{kind_key(table)}")
-        for part in named_parts(table):
-            what = part.problem if part.found is None else (part.found.__doc__ or "").strip().partition("\n")[0]
-            of = f" [{one_line(part.package)}]" if part.package else ""
-            click.echo(f"  {one_line(part.kind):<18}{one_line(what)}{of}")
+    from netbandit.parts.registry import BUILT_IN, condition_classes
+    from netbandit.scenario.links import LinksSettings
+    from netbandit.scenario.model import RunSettings
+
+    click.echo("\n".join(map(_kinds, BUILT_IN)))
+    click.echo("tables")
+    for table, settings in {"run": RunSettings, "links": LinksSettings, **condition_classes()}.items():
+        what = (settings.__doc__ or "").strip().partition("\n")[0].removeprefix(f"``[{table}]``: ")
+        click.echo(f"  {table:<18}{what}")
+
+
+def _kinds(table: str) -> str:
+    """Return the kinds of a part, a line each."""
+    from netbandit.parts.registry import kind_key, named_parts
+
+    lines = [f"{table}.{kind_key(table)}"]
+    for part in named_parts(table):
+        what = part.problem if part.found is None else (part.found.__doc__ or "").strip().partition("\n")[0]
+        of = f" [{one_line(part.package)}]" if part.package else ""
+        lines.append(f"  {one_line(part.kind):<18}{one_line(what)}{of}")
+    return "\n".join(lines)
 
 
 def _compile(files: Sequence[str]) -> None:
@@ -134,21 +148,29 @@ def _compile(files: Sequence[str]) -> None:
 
 
 def _described(name: str) -> str:
-    """Return the description and keys of a part, as Python's ``help`` prints it, or that of one metric or of all."""
-    from netbandit.parts.registry import BUILT_IN, KindError, part_class
+    """Return what Python's ``help`` shows of a part, a table or a key; or the entry of one metric, or of all."""
+    from netbandit.parts.registry import BUILT_IN, KindError, condition_classes, kind_key, part_class
+    from netbandit.parts.validation import help_of_key
     from netbandit.results.metrics import catalogue
+    from netbandit.scenario.model import scenario_model
     from netbandit.util.wording import did_you_mean
 
     entries = catalogue()
     if name == "metrics" or name in entries:
         return "\n".join(_of_metric(each, entry) for each, entry in entries.items() if name in ("metrics", each))
     table, _, kind = name.partition(".")
-    if table not in BUILT_IN or not kind:
-        examples = f"the name of a part, such as learner.ucb: {', '.join(BUILT_IN)} with its kind"
-        fail(f"{name}: must be metrics, the name of a metric, or {examples}{did_you_mean(name, entries)}")
+    if table in BUILT_IN and kind in ("", kind_key(table)):
+        return _kinds(table)
     try:
-        return f"{name}: {inspect.getdoc(part_class(table, kind, Path())) or ''}\n"
-    except KindError as error:
+        if table in BUILT_IN:
+            return f"{name}: {inspect.getdoc(part_class(table, kind, Path())) or ''}\n"
+        scenario = scenario_model(tuple(condition_classes((table,)).items()))
+        if table not in scenario.model_fields:
+            what = "metrics, the name of a metric, a table or key such as links.peer, or a part such as learner.ucb"
+            hint = did_you_mean(name, [*entries, *BUILT_IN, *scenario.model_fields])
+            raise LookupError(f"must be {what}{hint}")
+        return f"{help_of_key(scenario, tuple(name.split('.')))}\n"
+    except (KindError, LookupError) as error:
         fail(f"{name}: {error}")
 
 

@@ -89,10 +89,12 @@ class Faults(Condition):
         plan.faults = self.models(plan.links, plan.topology, plan.clock.slot, plan.changing, peers=plan.peers)
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
-        """See `Condition.known`: whether agents fail, and what they know then."""
+        """See `Condition.known`: whether agents fail, and what they know then, and whether messages may be lost."""
+        lost = {"may_lose": self._may_lose(facts)} if facts.knows("links", "may_change", "may_refuse") else {}
         return {
             "agents_fail": self.nodes is not None or any(outage.nodes for outage in self.outages),
             "agents_forget": self.nodes is not None and self.nodes.memory == "lost",
+            **lost,
         }
 
     def graph_problems(self, facts: Facts) -> Iterator[Problem]:
@@ -202,23 +204,25 @@ class Faults(Condition):
         )
         yield ("links", name, "retry", "attempts"), text
 
-    def _broadcast_notes(self, facts: Facts) -> Iterator[Problem]:
-        """Yield losses that leave agents that broadcast without an answer (see `_answer_notes`), or what follows."""
-        from netbandit.learners.race import Race
+    def _may_lose(self, facts: Facts) -> bool:
+        """Return whether messages of the protocol may be lost for good."""
+        links, used = facts.links, facts.used_links
+        lossy = any(_loses(getattr(links, table)) for table in used)
+        over_peers = "peer" in used and (links.peer.radio is not None or self.links is not None)
+        failing = facts.may_change or facts.may_refuse or any((self.nodes, self.server, self.outages))
+        return bool(used) and (lossy or over_peers or failing)
 
-        links, protocol, learner = facts.links, facts.protocol, facts.learner
-        shared = links.peer.radio is not None and "peer" in protocol.used_links
+    def _broadcast_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield losses that leave agents that broadcast without an answer (see `_answer_notes`)."""
+        links, protocol = facts.links, facts.protocol
+        if not (facts.may_lose and getattr(protocol, "served", False)):
+            return
         lossy = [table for table in sorted(protocol.used_links) if _loses(getattr(links, table))]
-        cut = "peer" in protocol.used_links and self.links is not None
-        down = facts.may_change or facts.may_refuse or cut or any((self.nodes, self.server, self.outages))
-        if not (lossy or down or shared):
-            return
-        if isinstance(learner, Race) and learner.pool == "observations" and protocol.used_links:
-            text = "an observation that is lost holds back all that follow it (held_back), and messages may be lost"
-            yield ("learner", "pool"), f'{text}: pool = "totals" makes up for a loss with the next message'
-        if not getattr(protocol, "served", False):
-            return
-        helps = [f"links.{table}.retry repeats what is lost" for table in lossy if not (shared and table == "peer")]
+        helps = [
+            f"links.{table}.retry repeats what is lost"
+            for table in lossy
+            if table != "peer" or links.peer.radio is None
+        ]
         text = "the server waits for all uploads of a round, and one that is lost leaves all agents without an answer"
         help = "; ".join([*helps, "with learners of rounds, such as elimination, protocol.deadline ends the wait"])
         yield ("protocol", "kind"), f"{text} (unanswered): {help}"

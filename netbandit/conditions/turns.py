@@ -138,6 +138,12 @@ class EverySlot(Turns):
         self.last = horizon
         self.expected = float(horizon)
         self.decisions = agents * horizon
+        self._deciding = agents
+
+    def note(self, agent: int, *, up: bool) -> None:
+        """See `Turns.note`."""
+        super().note(agent, up=up)
+        self._deciding = int(self.counted[self.here].sum())
 
     def reach(self, turn: int) -> bool:
         """See `Turns.reach`."""
@@ -165,12 +171,13 @@ class EverySlot(Turns):
 
     def decided(self, first: int, last: int) -> int:
         """See `Turns.decided`."""
-        return int(self.counted[self.here].sum()) * (last - first)
+        return self._deciding * (last - first)
 
     def count_only(self, counted: NDArray[np.bool_]) -> None:
         """See `Turns.count_only`."""
         super().count_only(counted)
         self.decisions = int(counted.sum()) * self.last
+        self._deciding = int(counted[self.here].sum())
 
     def ends(self, turn: int) -> bool:
         """See `Turns.ends`."""

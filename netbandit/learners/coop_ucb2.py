@@ -157,7 +157,7 @@ class CoopUcb2(ExchangingLearner):
         rows = self.rows(agents)
         gathered = self.gathered[rows]
         told = self.mixed[rows] + gathered
-        self.mass.add(self.steps[rows], told[:, 0], self.own_pulls[rows])
+        self.mass.add(self.steps[rows], told[:, 0], self.own_pulls[rows].copy())
         self.told[rows] = gathered
         self.gathered[rows] = 0.0
         self._told_after[rows] = self._decided[rows]

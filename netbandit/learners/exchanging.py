@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
+from netbandit.util.rows import rows_of
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -48,8 +49,8 @@ class ExchangingLearner(StepLearner):
         self.mass = Mass(agents)
 
     def rows(self, agents: Agents) -> Agents | slice:
-        """Return an index of the rows of *agents*, ascending: of all it is a slice, with which numpy is faster."""
-        return slice(None) if len(agents) == len(self.steps) else agents
+        """Return an index of the rows of *agents*; see `rows_of`."""
+        return rows_of(agents, len(self.steps))
 
     def why_no_loop(self, *, isolated: bool) -> str | None:
         """See `StepLearner.why_no_loop`."""
@@ -152,11 +153,11 @@ class Mass:
 
         Args:
             steps: The step of each, shape (n,).
-            told: The counts that each sends, shape (n, K).
-            pulls: The numbers of pulls that each is to account for, shape (n, K).
+            told: The counts that each sends, shape (n, K); not changed later.
+            pulls: The numbers of pulls that each is to account for, shape (n, K); not changed later.
         """
         if len(steps) == self._agents and (steps == steps[0]).all():
-            self._complete = told.copy(), pulls.copy()
+            self._complete = told, pulls
             return
         for step in np.unique(steps).tolist():
             some = steps == step

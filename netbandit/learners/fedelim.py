@@ -36,6 +36,7 @@ class FedElim(StepLearner):
     (M, K); ``selections``, ``uplinks``: pulls that enter a mean, and means shared, by agent, shape (M,).
     """
 
+    identifies: ClassVar[bool] = True
     counts_slots: ClassVar[bool] = True
     late_rewards: ClassVar[bool] = False
 

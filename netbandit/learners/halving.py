@@ -23,6 +23,7 @@ class Halving(EpochLearner):
     largest means over all pulls so far are left, the lowest numbers among equals. The arm left in the end is played.
     """
 
+    identifies: ClassVar[bool] = True
     late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {"robust": "arms are left by the plain means of all agents"}
 

@@ -36,6 +36,8 @@ class AnyLearner(Part, ABC):
     """Whether, if so, 0 may stand for a reward that has not come (``feedback.missing``)."""
     needs_window: ClassVar[bool] = False
     """Whether it requires ``feedback.window``."""
+    identifies: ClassVar[bool] = False
+    """Whether it is there to answer which arm is best; tables then show answers without being asked."""
 
     def tells(self) -> Form | None:
         """Return the form of what its agents send, for Byzantine agents; None, the default: no lie is defined."""

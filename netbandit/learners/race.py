@@ -13,7 +13,7 @@ from pydantic import Field
 
 from netbandit.learners.slots import Agents, Learner, Numbers
 from netbandit.learners.world import World
-from netbandit.parts.component import Checks, Mistake, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.util.memory import exceeded, shown
 from netbandit.util.text import pluralize
 from netbandit.util.wording import one_of, show
@@ -39,6 +39,7 @@ class Race(Learner):
     State: ``left``: the arms that each agent may pull next, shape (M, K).
     """
 
+    identifies: ClassVar[bool] = True
     zero_for_missing: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "adversary": "its probability of error holds only where agents tell the truth",
@@ -56,7 +57,7 @@ class Race(Learner):
     sum of all their own, of which the newest counts, so that the next message makes up for a loss."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield worlds in which the probability of error is not known to hold, and too many numbers to keep."""
+        """Yield worlds in which the error is not known to be bounded, too many numbers to keep, and losses."""
         bandit, kind = others.bandit, others.kinds["bandit"]
         why = f"learner.kind = {show(others.kinds['learner'])} bounds its error where"
         if kind not in _WORLDS:
@@ -84,6 +85,9 @@ class Race(Learner):
             known = f"what each of {agents:,} agents knows of {pluralize(f'{arms:,}', 'arm')} and all others takes"
             text = f"too many: {known} {shown(size)} of memory; {shown(most)} is available here"
             yield Mistake("arms", text, table="bandit")
+        if self.pool == "observations" and others.may_lose:
+            text = "an observation that is lost holds back all that follow it (held_back), and messages may be lost"
+            yield Note("pool", f'{text}: pool = "totals" makes up for a loss with the next message')
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Initialise the state."""

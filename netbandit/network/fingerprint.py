@@ -49,6 +49,8 @@ class Fingerprint:
     def flush(self) -> None:
         """Hash the pending numbers."""
         pending = self.pending
+        if not pending:
+            return
         try:
             block = pack(f"<{len(pending)}q", *pending)
         except error:

@@ -253,6 +253,7 @@ class Others:
         liars: The number of Byzantine agents.
         late: Whether rewards may be learned later than they are paid.
         agents_fail: Whether agents may be down at times.
+        may_lose: Whether messages may be lost for good; known with the graph.
         differing: Whether agents of rounds may know different things, and each concludes for itself.
         graph: The graph, a ``netbandit.network.topology:Topology``.
         slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
@@ -274,6 +275,7 @@ class Others:
     liars: int
     late: bool
     agents_fail: bool
+    may_lose: bool
     differing: bool
     graph: Any
     slowest_hop: Callable[[int], int]

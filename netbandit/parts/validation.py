@@ -104,11 +104,8 @@ def list_keys(model: type[BaseModel]) -> None:
     lines = []
     keywords = []
     for name, field in _fields(model):
-        takes = allowed(field.annotation, field.metadata)
-        said = " ".join((field.description or "").replace("``", "").split())
-        line = f"{name}: {said}{' ' if said else ''}{takes[:1].upper()}{takes[1:]}; {_default(field)}."
         lines += textwrap.wrap(
-            line,
+            _key_line(name, field),
             _WIDTH,
             initial_indent=" " * 4,
             subsequent_indent=" " * 8,
@@ -124,6 +121,43 @@ def list_keys(model: type[BaseModel]) -> None:
         model.__doc__ = "\n".join([*([said, ""] if said else []), "Keys:", *lines])
     # The annotations, which pydantic would show, say in several lines what the list above says in words.
     model.__signature__ = Signature(keywords)
+
+
+def _key_line(name: str, field: FieldInfo) -> str:
+    takes = allowed(field.annotation, field.metadata)
+    said = " ".join((field.description or "").replace("``", "").split())
+    return f"{name}: {said}{' ' if said else ''}{takes[:1].upper()}{takes[1:]}; {_default(field)}."
+
+
+def help_of_key(model: type[BaseModel], path: tuple[str, ...]) -> str:
+    """Return what ``help`` shows of a key, and of the tables that may stand there.
+
+    Args:
+        model: The table in which the path begins.
+        path: The keys of tables inside one another, not empty.
+
+    Raises:
+        LookupError: There is no such key; the message names those that there are.
+    """
+    tables = [model]
+    for depth, key in enumerate(path):
+        fields = dict(pair for table in tables for pair in _fields(table))
+        if key not in fields:
+            where = key_text(path[:depth]) or "a scenario"
+            raise LookupError(f"{UNKNOWN_KEY}{did_you_mean(key, fields)}: {where} has {', '.join(fields) or 'no keys'}")
+        tables = _tables_of(fields[key].annotation, fields[key].metadata)
+    line = _key_line(key_text(path), fields[key])
+    found = [inspect.getdoc(table) or "" for table in tables]
+    return "\n\n".join(found if found and not fields[key].description else [line, *found])
+
+
+def _tables_of(annotation: Any, metadata: Iterable[Any] = ()) -> list[type[BaseModel]]:
+    """Return the tables that a field of this type takes."""
+    annotation, metadata = unwrapped(annotation, metadata)
+    if _is_model(annotation):
+        return [annotation]
+    told = [table for item in metadata if isinstance(item, Allowed) for table in (*item.keys, *item.more())]
+    return list(dict.fromkeys([*told, *(table for inner in get_args(annotation) for table in _tables_of(inner))]))
 
 
 _WIDTH = 76

@@ -23,8 +23,8 @@ _TIMES = 3.0
 def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: str) -> str:
     """Return by how much the mean of *metric* changes from one end of a *key* to the other, where it does most.
 
-    Where it changes in no replication, that is the answer. Empty where the 95 % interval of no such ratio, of pairs of
-    replications, leaves 1 out.
+    A value between the ends that has still less or more is named. Where the mean changes in no replication, that is the
+    answer. Empty where the 95 % interval of no such ratio, of pairs of replications, leaves 1 out.
 
     Args:
         whole: All points.
@@ -46,14 +46,34 @@ def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: 
         begin, end = (samples(line[one], metric) if one in line else {} for one in map(identity, (first, last)))
         times = _decided(begin, end)
         if times is not None and abs(math.log(times)) > abs(math.log(most)):
-            most, there = times, line[identity(last)]
+            most, there = times, line
     if there is None:
         return ""
     several = len(lines) > 1
-    where = f" ({titled({other: value_of(there, other) for other in rest})})" if several else ""
+    where = f" ({titled({other: value_of(there[identity(last)], other) for other in rest})})" if several else ""
+    between = _between(
+        [(with_unit(key, value), there[one]) for value in whole.values[key] if (one := identity(value)) in there],
+        metric,
+    )
     change = _change(most, "up to " if several else "")
     ends = f"from {with_unit(key, first)} to {with_unit(key, last)}"
-    return f"{title_name(metric)} {change} as {name(key)} goes {ends}{where}"
+    return f"{title_name(metric)} {change} as {name(key)} goes {ends}{where}{between}"
+
+
+def _between(line: Sequence[tuple[str, PointResult]], metric: str) -> str:
+    """Return at which value between the ends of a *line* the mean of *metric* is least or largest.
+
+    Empty unless pairs decide that it is less, or more, than at either end; all that were looked at share the error.
+    """
+    begin, *inside, end = [(text, samples(point, metric)) for text, point in line]
+    known = [one for one in inside if one[1]]
+    parts = []
+    for what, best in (("least", min), ("largest", max)) if known else ():
+        text, found = best(known, key=lambda one: math.fsum(one[1].values()) / len(one[1]))
+        times = [_decided(other, found, 2 * len(known)) for _, other in (begin, end)]
+        if all(one is not None and (one < 1) is (what == "least") for one in times):
+            parts.append(f"{what} at {text}")
+    return f", and is {' and '.join(parts)}" if parts else ""
 
 
 def answer_between(whole: Arrangement, x: str, metric: str) -> str:
@@ -111,18 +131,19 @@ def last_answers(points: Sequence[PointResult]) -> str:
     Where agents drop arms to play the best, answers are not what they are for; those of halving are.
     """
     runs = [run for point in points for run in point.finished]
-    halving = all(lookup(run.resolved, "learner.kind") == "halving" for run in runs)
-    if not all("answered" in run.metrics and ("best_lost" not in run.metrics or halving) for run in runs):
+    drop_arms = ["best_lost" in run.metrics and lookup(run.resolved, "learner.kind") != "halving" for run in runs]
+    if any(drop_arms) or not all("answered" in run.metrics for run in runs):
         return ""
     slots = [mean_of(point, "stop_slot") for point in points]
     known = [slot for slot in slots if slot is not None]
-    if len(known) < len(slots):
+    if not known:
         return "; not all agents answer"
     ends = " to ".join(dict.fromkeys(map(_text, [min(known), max(known)])))
     wrong = max(mean_of(point, "wrong_any") or 0.0 for point in points)
-    many = "all runs" if wrong == 1 else f"up to {scaled(percentage(wrong))} % of runs"
+    many = f"{'up to ' if len(points) > 1 else ''}{scaled(percentage(wrong))} % of runs"
     told = ", after" if end_with_answers(points) else "; last answers after"
-    return f"{told} {ends} slots, {f'some wrong in {many}' if wrong else 'none wrong'}"
+    told += f" {ends} slots{' where all agents answer' if len(known) < len(slots) else ''}"
+    return f"{told}, {f'some wrong in {many}' if wrong else 'none wrong'}"
 
 
 def best_of(whole: Arrangement, x: str, y: str) -> str:
@@ -167,15 +188,18 @@ def _text(mean: float) -> str:
     return scaled(rounded(mean, 3))
 
 
-def _decided(begin: Mapping[Name, float], end: Mapping[Name, float]) -> float | None:
-    """Return how many times the mean of *begin* that of *end* is; None unless pairs leave 1 out of its interval."""
+def _decided(begin: Mapping[Name, float], end: Mapping[Name, float], among: int = 1) -> float | None:
+    """Return how many times the mean of *begin* that of *end* is; None unless pairs leave 1 out of its interval.
+
+    That is as wide as for *among* of them to leave it out by chance in as few cases as one.
+    """
     common = [run for run in end if run in begin]
     if len(common) < 2:
         return None
     after, before = [end[run] for run in common], [begin[run] for run in common]
     if len({*after}) == len({*before}) == 1 and before[0] > 0 < after[0] != before[0]:  # no run differs from another
         return after[0] / before[0]
-    found = ratio(after, before, CONFIDENCE, paired=True)
+    found = ratio(after, before, 1 - (1 - CONFIDENCE) / among, paired=True)
     decided = found.value > 0 and not found.why_none and not found.low <= 1 <= found.high
     return found.value if decided else None
 

@@ -1,6 +1,6 @@
 """Means or medians over replications with their intervals: each by itself, or for comparing points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -32,7 +32,7 @@ class Band:
         replications: The number of replications.
         alone: The interval of the mean by itself, if *low* and *high* are the interval for comparisons.
         runs: The value of each run, drawn as a dot, if there are few.
-        failed: Those of them that failed.
+        failed: How those of them failed that did, in words.
         shortfalls: What some of the runs failed to do, in words (see `netbandit.results.failures.shortfalls`).
         shown: Whether its interval is to be drawn.
     """
@@ -43,7 +43,7 @@ class Band:
     replications: int
     alone: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     runs: Mapping[Name, float] = field(default_factory=dict)
-    failed: frozenset[Name] = frozenset()
+    failed: Mapping[Name, Collection[str]] = field(default_factory=dict)
     shortfalls: tuple[str, ...] = ()
     shown: bool = True
 

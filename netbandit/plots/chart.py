@@ -55,6 +55,8 @@ HOPS = "diameter"
 """The metric of few whole numbers, whose horizontal axis is logarithmic sooner than others."""
 HOPS_APART = 20.0
 """The ratio of diameters from which their axis is logarithmic, and the axis of a metric that grows with them."""
+_APART = 10.0
+"""The same of any other metric across: marks of the least values are not drawn on one another."""
 WAITING = "round_slots"
 _LABELLED = 6
 _SMALLEST, _LARGEST = 25.0, 320.0
@@ -80,6 +82,7 @@ class Chart:
         frontier: Whether to draw the least y that any x or less attains.
         waiting: Whether the area of a mark shows the slots waited per round.
         apart: The ratio of largest to smallest value from which the vertical axis is logarithmic.
+        note: What the subtitle says of a metric that is not drawn.
     """
 
     whole: Arrangement
@@ -92,6 +95,7 @@ class Chart:
     frontier: bool = False
     waiting: bool = False
     apart: float = DECADES
+    note: str = ""
 
     @property
     def fixed(self) -> list[str]:
@@ -256,6 +260,7 @@ class _Content:
             *notes,
             "" if chart.is_faceted else described(chart.layout.parts[0][0]),
             chart.layout.left_out,
+            chart.note,
             *(left_out_note(points, metric, keys) for metric in dict.fromkeys(metrics)),
             without_note(chart.whole, points) if chart.is_faceted and not chart.layout.left_out else "",
             missing_note(chart.whole),
@@ -411,7 +416,7 @@ def _begin(panel: "Axes", x: str, across: Sequence[Band]) -> float | None:
     if x == HOPS and means and max(means) >= HOPS_APART * min(means) > 0:
         panel.set(xscale="log", xlim=(0.7 * min(means), 1.4 * max(means)))
         label_more(panel.xaxis, 3)  # three panels stand side by side
-    elif x != HOPS and bend(panel, across, across=True):
+    elif x != HOPS and bend(panel, across, across=True, apart=_APART):
         return zero_place(across)
     else:
         panel.margins(x=0.08)

@@ -11,18 +11,19 @@ from netbandit.plots.answers import answer, answer_between, answer_of_two, best_
 from netbandit.plots.chart import HOPS, HOPS_APART, Chart
 from netbandit.plots.estimates import (
     EITHER_DELAY,
-    any_of,
     compared,
     distinct,
     lateness,
     mean_of,
     partly_served,
     privacy_key,
+    samples,
 )
 from netbandit.plots.facets import Facets, Part, facets, left_out
 from netbandit.plots.grouping import Arrangement, evenly, value_of
 from netbandit.plots.values import identity, name, words
 from netbandit.results.metrics import axis_label, title_name
+from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult
 from netbandit.util.text import in_words
 
@@ -165,7 +166,8 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
 
     Where no agent waits, the second row is the delay of information, and without that the cost, if any; where
     users went away unserved it is the decisions in a second, beside the regret of each. Where all runs end with the
-    last answer, it is when that comes, and the samples until then.
+    last answer, it is when that comes, and the samples until then. What is the same at all points has no row: the
+    subtitle has its value.
 
     Args:
         whole: All points.
@@ -179,7 +181,7 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
     if first == "stop_slot":
         second = "samples"
-    metrics = [first, *_not_zero(points, second)]
+    metrics = [first, *_differing(points, second)]
     title = " and ".join([title_name(first), *(_SHORT.get(metric, metric) for metric in metrics[1:])])
     layout = Facets.row(columns * len(metrics), len(metrics) if len(columns) > 1 else 1, left_out(columns, parts))
     return Chart(
@@ -189,6 +191,7 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = ()) ->
         pairs=[(key, metric) for metric in metrics for _ in columns],
         color=_series(whole, key),
         step=key,
+        note=_same_note(points, second),
     )
 
 
@@ -223,20 +226,22 @@ def beside_topology(arrangement: Arrangement) -> list[str]:
 def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> Chart:
     """Return cost, waiting and regret against the diameter; families are distinguished by colour and marker.
 
-    Where no agent waits the second panel is the delay of information. A metric that is zero everywhere has no panel.
+    Where no agent waits the second panel is the delay of information. A metric that is the same everywhere has no
+    panel: the subtitle has its value.
 
     Args:
         arrangement: The points, in which only the topology varies.
         fixed: The values that the subtitle states as fixed.
     """
     last, late = compared(arrangement.points), lateness(arrangement.points) or "round_slots"
-    metrics = [*_not_zero(arrangement.points, "cost", late), last]
+    metrics = [*_differing(arrangement.points, "cost", late), last]
     names = ["delay" if metric == late else title_name(metric) for metric in metrics]
     found = answer_between(arrangement, HOPS, last) or range_of(arrangement, last)
     title = found or f"{in_words(names, 'and')} against the diameter"
     candidates = [key for key in arrangement.keys if key.startswith("topology.") and arrangement.scale(key) is None]
     family = "topology.family" if "topology.family" in candidates else next(iter(candidates), None)
-    return _of_metrics(arrangement, family, [(HOPS, one) for one in metrics], title, fixed, apart=HOPS_APART)
+    note = _same_note(arrangement.points, "cost", late)
+    return _of_metrics(arrangement, family, [(HOPS, one) for one in metrics], title, fixed, apart=HOPS_APART, note=note)
 
 
 def cost_chart(arrangement: Arrangement) -> Chart:
@@ -283,11 +288,22 @@ def _of_metrics(
     return Chart(arrangement, title, layout, pairs, color=color, step=step, **how)
 
 
-def _not_zero(points: Sequence[PointResult], *metrics: str) -> list[str]:
-    """Return those of *metrics* that some run has, and not as 0: of no other is there anything to see."""
-    return [metric for metric in metrics if any_of(points, metric)]
+def _differing(points: Sequence[PointResult], *metrics: str) -> list[str]:
+    """Return those of *metrics* that differ between points: of no other is there anything to see."""
+    return [metric for metric in metrics if len(distinct(points, metric)) > 1]
+
+
+def _same_note(points: Sequence[PointResult], *metrics: str) -> str:
+    """Return the subtitle's note on those of *metrics* that are the same, and not 0, at all points that have any."""
+    notes = []
+    for metric in metrics:
+        means = distinct(points, metric)
+        if len(means) == 1 and any(means):
+            where = "everywhere" if all(samples(point, metric) for point in points) else "where it is known"
+            notes.append(f"{axis_label(metric)}: {scaled(rounded(means.pop(), 3))} {where}")
+    return "; ".join(notes)
 
 
 def _prices(arrangement: Arrangement) -> list[str]:
     """Return those of data, energy and delay that differ between points."""
-    return [metric for metric in ("bytes", "energy_j", EITHER_DELAY) if len(distinct(arrangement.points, metric)) > 1]
+    return _differing(arrangement.points, "bytes", "energy_j", EITHER_DELAY)

@@ -68,24 +68,26 @@ class Estimates:
         return any(bool(np.any(one.low > one.alone[0])) for one in self._bands.values() if one.alone is not None)
 
 
-def with_runs(one: Band, values: Mapping[Name, float], point: PointResult, failed: Collection[Name] = ()) -> Band:
+def with_runs(
+    one: Band, values: Mapping[Name, float], point: PointResult, failed: Mapping[Name, Collection[str]] | None = None
+) -> Band:
     """Return *one* with the values of few runs of *point*, the failed runs, and the shortfalls.
 
     Args:
         one: The estimate over the runs.
         values: The value of each run.
         point: Whose runs they are.
-        failed: The names in *values* of runs that failed, if these are not seed and number of a run.
+        failed: How runs failed, by their names in *values*, if these are not seed and number of a run.
     """
     one = replace(one, shortfalls=shortfalls(point.finished, len(point.runs)))
     if len(values) > MOST_DOTS or len(set(values.values())) < 2:  # equal ones lie where their mean is
         return one
-    return replace(one, runs=values, failed=frozenset(failed or failed_of(point.finished)))
+    return replace(one, runs=values, failed=failed_of(point.finished) if failed is None else failed)
 
 
-def failed_of(runs: Sequence[RunResult]) -> set[Name]:
-    """Return which of *runs* failed, by seed and number."""
-    return {(run.seed, run.replication) for run in runs if failures_of(run.metrics)}
+def failed_of(runs: Sequence[RunResult]) -> dict[Name, Collection[str]]:
+    """Return how those of *runs* failed that did, by seed and number."""
+    return {(run.seed, run.replication): how for run in runs if (how := failures_of(run.metrics))}
 
 
 def samples(point: PointResult, metric: str) -> dict[tuple[int, int], float]:
@@ -169,9 +171,9 @@ def last_answer(runs: Sequence[RunResult]) -> int | None:
 
 
 def performance(points: Sequence[PointResult]) -> str:
-    """Return the metric that sums up what is drawn over time: `main_metric`, or the measure where regret is unknown."""
+    """Return the metric that sums up what is drawn over time: `main_metric`, or the measure where that is another."""
     found = measured(points) or "regret"
-    return columns.main_metric(list(map(run_values, points))) if found == "regret" else found
+    return columns.main_metric(list(map(run_values, points))) if found in ("regret", "reward") else found
 
 
 def lateness(points: Sequence[PointResult]) -> str | None:

@@ -129,7 +129,7 @@ def _busiest(drawing: Drawing, what: str, runs: Sequence[RunResult]) -> str:
         told = (
             f"{shortest(percentage(float(use[link])))} % of what {ends} is given does not arrive, the most of {which}"
         )
-        return f"{told}, which may be chance" if _lose_alike(runs) else told
+        return f"{told}, which may be chance" if lose_alike(runs) else told
     most, times = scaled(rounded(float(use[link]), 3)), float(use[link] / np.nanmean(use))
     as_many = sum(scaled(rounded(one, 3)) == most for one in use.tolist())
     which = f"{ends} has" if as_many == 1 else f"{as_many} of {len(use):,} have"
@@ -137,7 +137,7 @@ def _busiest(drawing: Drawing, what: str, runs: Sequence[RunResult]) -> str:
     return f"{LINK_FIGURES[what].title}: {has}"
 
 
-def _lose_alike(runs: Sequence[RunResult]) -> bool:
+def lose_alike(runs: Sequence[RunResult]) -> bool:
     """Return whether links that all lose the same share differ so much in more than 5 % of studies (chi-squared)."""
     from scipy.stats import chi2_contingency
 

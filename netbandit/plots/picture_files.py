@@ -1,59 +1,24 @@
 """The picture files of a results folder: which are drawn, kept, and removed."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from netbandit.plots.bands import Kind
 from netbandit.plots.study_pictures import Asked, Planned, plan_asked, planned, timelines
 from netbandit.plots.style import save
 from netbandit.results.intervals import MEAN, Statistic
-from netbandit.results.picture_inputs import FORMATS, PictureInputs, is_of
-from netbandit.results.results_folder import PICTURES, ResultsFolder
-from netbandit.results.safe_files import write_whole
+from netbandit.results.picture_inputs import PictureInputs, is_of
+from netbandit.results.picture_record import KINDS, PictureRecord
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.study_result import StudyResult
 from netbandit.results.varied_keys import UnknownNameError
 
-KINDS = ("png", "svg", "pdf")
-"""The formats of pictures."""
 
-
-@dataclass(frozen=True)
-class Memory:
-    """The content of `PICTURES`.
-
-    Attributes:
-        files: The pictures that a later plot may redraw or remove.
-        asked: The user's requests, with the names of their pictures.
-        every: Whether the user has requested all pictures.
-        kinds: The formats that later plots draw.
-    """
-
-    files: tuple[str, ...] = ()
-    asked: Mapping[str, Asked] = field(default_factory=dict)
-    every: bool = False
-    kinds: tuple[str, ...] = FORMATS
-
-    @classmethod
-    def of(cls, folder: ResultsFolder) -> "Memory":
-        """Return the record of the pictures in *folder*; empty if its file is damaged."""
-        try:
-            found = folder.pictures()
-            files = tuple(name for name in found["files"] if isinstance(name, str) and Path(name).name == name)
-            asked = {name: Asked.from_json(one) for name, one in dict(found.get("asked", {})).items()}
-            kinds = tuple(kind for kind in KINDS if kind in found.get("formats", FORMATS)) or FORMATS
-            return cls(files, {name: one for name, one in asked.items() if one}, found.get("every") is True, kinds)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            return cls()
-
-    def write(self, folder: Path) -> None:
-        """Write it into *folder*."""
-        asked = {name: one.as_json() for name, one in sorted(self.asked.items())}
-        whole = {"files": list(self.files), "asked": asked, "every": self.every}
-        whole |= {"formats": self.kinds} if self.kinds != FORMATS else {}
-        write_whole(folder / PICTURES, json.dumps(whole, indent=2) + "\n")
+def _requests(folder: ResultsFolder) -> dict[str, Asked]:
+    """Return what was asked for in *folder*, by the names of the pictures."""
+    found = {name: Asked.from_json(one) for name, one in folder.pictures().asked.items()}
+    return {name: one for name, one in found.items() if one}
 
 
 def folder_pictures(
@@ -65,7 +30,7 @@ def folder_pictures(
     """
     yield from (one for one in planned(study, statistic, bands) if every or one.answers)
     yield from timelines(folder.path, study, every=every)
-    for asked in Memory.of(folder).asked.values():
+    for asked in _requests(folder).values():
         with suppress(UnknownNameError):
             yield plan_asked(study, asked)
 
@@ -102,14 +67,14 @@ def plot_folder(
     study = folder.finished_study() if study is None else study
     target = folder.path if into is None else into
     target.mkdir(parents=True, exist_ok=True)
-    memory = Memory.of(folder)
-    earlier = memory if target == folder.path else Memory.of(ResultsFolder(target))
-    wanted = memory.every if every is None else every
-    kinds = memory.kinds if kinds is None else kinds
+    record, requests = folder.pictures(), _requests(folder)
+    earlier = record if target == folder.path else PictureRecord.of(target)
+    wanted = record.every if every is None else every
+    kinds = record.kinds if kinds is None else kinds
     inputs = PictureInputs(folder, statistic, bands) if outdated is None else outdated
     files: list[Path] = []
     for picture in folder_pictures(folder, study, every=wanted, statistic=statistic, bands=bands):
-        asked = memory.asked.get(picture.name)
+        asked = requests.get(picture.name)
         text = inputs.text(None if asked is None else asked.as_json())
         names = {kind: target / f"{picture.name}.{kind}" for kind in kinds}
         old = [kind for kind, file in names.items() if outdated is None or not is_of(file, text)]
@@ -117,12 +82,13 @@ def plot_folder(
             save(picture.drawn().figure, target / picture.name, old, text)
         files += names.values()
     now = [file.name for file in files]
-    missing = [name for name in memory.asked if not any(file.stem == name for file in files)]
+    missing = [name for name in requests if not any(file.stem == name for file in files)]
     kept = [f"{name}.{kind}" for name in missing for kind in KINDS if (target / f"{name}.{kind}").is_file()]
     for name in earlier.files:
         if name not in [*now, *kept] and Path(name).suffix[1:] in KINDS:
             (target / name).unlink(missing_ok=True)
-    Memory((*now, *kept), memory.asked if target == folder.path else {}, wanted, tuple(kinds)).write(target)
+    again = {name: one.as_json() for name, one in requests.items()} if target == folder.path else {}
+    PictureRecord((*now, *kept), again, wanted, tuple(kinds)).write(target)
     return files
 
 
@@ -139,11 +105,11 @@ def plot_against(
         UnknownNameError: There is no such key, value or metric.
     """
     picture = plan_asked(folder.finished_study() if study is None else study, asked)
-    memory = Memory.of(folder)
-    text = PictureInputs(folder, MEAN).text(asked.as_json())
-    kinds_now = memory.kinds if kinds is None else kinds
+    record, request = folder.pictures(), asked.as_json()
+    text = PictureInputs(folder, MEAN).text(request)
+    kinds_now = record.kinds if kinds is None else kinds
     files = save(picture.drawn().figure, folder.path / picture.name, kinds_now, text)
-    names = dict.fromkeys([*memory.files, *(file.name for file in files)])
-    later = (*memory.kinds, *(kind for kind in kinds or () if kind not in memory.kinds))
-    Memory(tuple(names), {**memory.asked, picture.name: asked}, memory.every, later).write(folder.path)
+    names = dict.fromkeys([*record.files, *(file.name for file in files)])
+    later = (*record.kinds, *(kind for kind in kinds or () if kind not in record.kinds))
+    PictureRecord(tuple(names), {**record.asked, picture.name: request}, record.every, later).write(folder.path)
     return files

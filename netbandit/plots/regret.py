@@ -262,7 +262,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     after = f" after {scaled(horizons[0])} slots" if alike else ""
     if answered:
         after = " at the last answer" if curve == "simple_regret" else " until the last answer"
-    metric = performance(arrangement.points) if curve == "regret" else curve
+    metric = performance(arrangement.points) if curve == measured(arrangement.points) else curve
     points = [point for one in chosen for point in one.part.points]
     title = range_of(arrangement, metric, points, after) or f"{title_name(curve)} over time"
     title += last_answers(points) if arrangement.statistic.is_mean else ""

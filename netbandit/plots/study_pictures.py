@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from netbandit.plots.answers import answer, answer_of_two, range_of
 from netbandit.plots.bands import Kind
 from netbandit.plots.bottleneck import draw_bottleneck, is_busy, most_busy, queues
 from netbandit.plots.chart import Chart, draw_chart
@@ -40,7 +41,7 @@ from netbandit.plots.facets import Part
 from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.losses import are_lost, draw_losses, fates
-from netbandit.plots.network import MOST_AGENTS, draw_network
+from netbandit.plots.network import MOST_AGENTS, draw_network, lose_alike
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import subtitle
 from netbandit.plots.subtitles import privacy_note
@@ -137,9 +138,9 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``waits``: what a round waits for, by cause, if rewards are late or nodes compute;
     - ``losses``: what became of 100 messages, by cause, if one or more of them do not arrive at some point;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and some links
-      carry many more than others or it has several components; and ``lost``,
-      by the share of messages that they lost, if any did, where most are lost; and ``bottleneck``, the busiest links
-      and the waits for them, if one is occupied for 1 % of the run.
+      carry many more than others or it has several components; and ``lost``, by the share of messages that they lost,
+      where most are lost, if links differ by more than chance; and ``bottleneck``, the busiest links and the waits for
+      them, if one is occupied for 1 % of the run.
 
     All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
     ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks
@@ -264,6 +265,9 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     def lost(point: PointResult) -> bool:
         return any(link_figures(run)["lost"].any() for run in point.finished)
 
+    def differ(point: PointResult) -> bool:
+        return not lose_alike(point.finished)
+
     def losses(point: PointResult) -> float:
         found = fates(point)
         return 0.0 if found is None else failing(found)
@@ -275,7 +279,7 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     busiest = shaped(_worst_first(arrangement, busy), queues)
     return [
         *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
-        *_of_points("lost", arrangement, lossy, partial(draw_network, what="lost"), lost),
+        *_of_points("lost", arrangement, lossy, partial(draw_network, what="lost"), lost, differ),
         *_of_points("bottleneck", arrangement, busiest, draw_bottleneck, answers=is_busy),
     ]
 
@@ -534,7 +538,12 @@ def _chart(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tu
     if color is None:
         color = next((key for key in arrangement.keys if key not in (x, *arrangement.facing)), None)
         color = arrangement.series if arrangement.series not in (x, *arrangement.facing) else color
-    return chart_of(arrangement, x, y, color), words
+    chart = chart_of(arrangement, x, y, color)
+    if x not in arrangement.keys:
+        title = answer_of_two(arrangement, x, y)
+    else:
+        title = answer(arrangement, arrangement.points, x, y) if arrangement.scale(x) is not None else ""
+    return replace(chart, title=title or range_of(arrangement, y) or chart.title), words
 
 
 def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:

@@ -192,13 +192,13 @@ _WITH_UNIT = re.compile(r"[^ ]*(?:\d[kMGT]?|∞) (?:%|[^\W\d])[^ ]*")
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width* characters; "a = b" is not broken, nor is a number from its unit."""
+    """Return *text* in lines of at most *width* characters; "a = b", "2 × 30" and "10 ms" are not broken."""
     import textwrap
 
     def joined(found: re.Match[str]) -> str:
         return found[0].replace(" ", _JOINED) if len(found[0]) <= width else found[0]
 
-    text = _WITH_UNIT.sub(joined, text.replace(" = ", f"{_JOINED}={_JOINED}"))
+    text = _WITH_UNIT.sub(joined, re.sub(" ([=×]) ", rf"{_JOINED}\1{_JOINED}", text))
     lines = textwrap.wrap(text, width, break_on_hyphens=False)
     return "\n".join(lines).replace(_JOINED, " ") or text
 

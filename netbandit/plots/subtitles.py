@@ -34,7 +34,9 @@ def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:
 
 def mark_notes(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]:
     """Return the subtitle's notes on *dots*, crosses and the marks of incomplete runs in *drawn* estimates."""
-    crosses = ", crosses: those that failed" if any(one.failed for one in drawn if one.runs) else ""
+    how = {kind for one in drawn if one.runs for kinds in one.failed.values() for kind in kinds}
+    marked = how <= {kind for one in drawn for kind in one.shortfalls}
+    crosses = f", crosses: {'those that failed' if marked else ' or '.join(sorted(how))}" if how else ""
     told = [f"{dots}{crosses}"] if any(one.runs for one in drawn) else []
     return [*told, *filter(None, [shortfall_note(drawn)])]
 

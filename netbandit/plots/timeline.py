@@ -186,12 +186,15 @@ def _draw_messages(panel: "Axes", messages: Sequence[Transfer], row: dict[int | 
 
 
 def _axes(panel: "Axes", what: Round, run: RunResult, low: float, high: float) -> None:
+    from netbandit.util.extras.plots import MaxNLocator
+
     names = run.nodes.names if run.nodes is not None else None
     texts = []
     for node in what.nodes:
         text = str(node) if node == SERVER or names is None else names[int(node)]
         texts.append(text if len(text) <= 16 else f"{text[:15]}…")
     panel.set_xlim(low, high)
+    panel.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     panel.set_ylim(len(what.nodes) - 0.4, -0.6)
     panel.set_yticks(range(len(what.nodes)), texts, fontsize=8 if len(what.nodes) <= 16 else 6.5, color=NEUTRAL)
     panel.tick_params(axis="y", length=0)

@@ -26,7 +26,7 @@ _WORDS = {
     "topology.speed": "speed",
     "topology.changes.born": "probability that a link comes up",
     "topology.changes.dies": "probability that a link goes down",
-    "topology.changes.up": "links that are up (share)",
+    "topology.changes.up": "share of links that are up",
     "topology.changes.up_for": "length of a contact",
     "topology.changes.every": "time from contact to contact",
     "topology.changes.phase": "order of contacts",
@@ -36,7 +36,7 @@ _WORDS = {
     "links.peer.loss.bad_for": "length of a burst (mean)",
     "links.peer.loss.good_for": "time between bursts (mean)",
     "links.peer.jitter": "jitter of a peer link",
-    "links.peer.duplicate": "messages doubled (share)",
+    "links.peer.duplicate": "share of messages doubled",
     "links.peer.retry.attempts": "attempts at a message",
     "links.peer.retry.timeout": "timeout of a message",
     "links.peer.radio.preset": "radio",
@@ -52,7 +52,7 @@ _WORDS = {
     "links.uplink.queue": "queue of an uplink (messages)",
     "links.peer.queue": "queue of a peer link (messages)",
     "compute.speed.factor": "slowness of the slow nodes (factor)",
-    "compute.speed.share": "slow nodes (share)",
+    "compute.speed.share": "share of slow nodes",
     "compute.agents.inbox": "inbox of an agent (messages)",
     "compute.server.inbox": "inbox of the server (messages)",
     "feedback.window": "longest wait for a reward",
@@ -70,9 +70,9 @@ _WORDS = {
     "faults.nodes.memory": "memory of an agent that was down",
     "faults.links.up_for": "time a link is up (mean)",
     "faults.links.down_for": "time a link is down (mean)",
-    "faults.links.up": "links that are up (share)",
+    "faults.links.up": "share of links that are up",
     "adversary.attack": "attack",
-    "adversary.share": "liars (share of agents)",
+    "adversary.share": "share of liars",
     "bandit.kind": "bandit",
     "bandit.arms": "arms",
     "bandit.heterogeneity": "heterogeneity h",
@@ -145,7 +145,8 @@ def shown(value: Any) -> str:
             return " to ".join(map(str, value["uniform"]))
         return ", ".join(f"{key} {shown(inner)}" for key, inner in value.items())
     if isinstance(value, (list, tuple)):
-        if len(value) > 1 and all(identity(inner) == identity(value[0]) for inner in value):
+        some = len(value) > 1 or (len(value) == 1 and _plain(value[0]) is not None)
+        if some and all(identity(inner) == identity(value[0]) for inner in value):
             return f"{len(value)} × {shown(value[0])}"
         if len(value) > 8:
             return f"{len(value)} values"

@@ -7,7 +7,14 @@ from typing import Any
 
 from netbandit.plots.values import words
 from netbandit.report.recipe import without_folders
-from netbandit.results.columns import column, constant_metrics, constants_line, metrics_with_columns, parameter_cells
+from netbandit.results.columns import (
+    asks_for_answers,
+    column,
+    constant_metrics,
+    constants_line,
+    metrics_with_columns,
+    parameter_cells,
+)
 from netbandit.results.failures import MARK, is_regret
 from netbandit.results.intervals import CONFIDENCE, Statistic
 from netbandit.results.metrics import METRICS
@@ -90,9 +97,10 @@ def findings(study: StudyResult) -> Table:
     found = [estimates(point) for point in study.points]
     if len(study.points) == 1:
         return _metrics("What was found", found[0])
-    alike = constant_metrics(found)
+    asked = asks_for_answers(study)
+    alike = constant_metrics(found, asked)
     most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(distinguishing(study))))
-    names = [name for name in metrics_with_columns(found) if name not in alike][:most]
+    names = [name for name in metrics_with_columns(found, asked) if name not in alike][:most]
     order = list(dict.fromkeys(name for each in found for name in each))
     table = by_point("What was found at each point", study)
     unfinished = any(len(point.finished) < len(point.runs) for point in study.points)
@@ -106,7 +114,7 @@ def findings(study: StudyResult) -> Table:
         table.headings.append((heading, ""))
         for row, entry, marks in zip(table.rows, cells, stalled, strict=True):
             row.append(entry.marked() if marks and is_regret(name) else entry)
-    return replace(table, everywhere=constants_line(found, "±"))
+    return replace(table, everywhere=constants_line(found, "±", asked))
 
 
 def graphs(study: StudyResult) -> Table:

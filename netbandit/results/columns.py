@@ -8,9 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from netbandit.parts.registry import BUILT_IN, part_class
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS, METRICS, RATES
@@ -172,30 +174,43 @@ _ALWAYS_THERE = {
 """The metrics of every run; any other is added by a learner or a protocol, and has a column."""
 
 
-def _unasked(found: Mapping[str, Estimate]) -> Sequence[str]:
+def asks_for_answers(study: StudyResult) -> bool:
+    """Return whether runs of *study* end with the last answer, or have a learner of ours that is there to answer."""
+    kinds = {kind for point in study.points if isinstance(kind := point.value("learner.kind"), str)}
+    if any(point.value("run.until") == "answered" for point in study.points):
+        return True
+    return any(part_class("learner", kind, Path()).identifies for kind in kinds & BUILT_IN["learner"].keys())
+
+
+def _unasked(found: Mapping[str, Estimate], asked: bool) -> Sequence[str]:
     """Return the metrics of answers, where these are not what a run is for: its agents never stop, or drop arms."""
-    return () if "answered" in found and "best_lost" not in found else ANSWERS
+    return () if "answered" in found and (asked or "best_lost" not in found) else ANSWERS
 
 
 _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered", "mass")
 """Metrics that mostly follow from others that have a column: these come last."""
 
 
-def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
+def metrics_with_columns(found: Sequence[dict[str, Estimate]], asked: bool = False) -> list[str]:
     """Return the metrics that deserve a column, the most informative first: those that are nonzero somewhere.
 
     Regret comes first (`main_metric`), then signs that the network failed to deliver (`troubles`), the number of users
     who left unserved, and the privacy spent. Metrics that are equal at every point distinguish none, and come last.
+
+    Args:
+        found: The metrics of each point.
+        asked: Whether answers are what the runs are for; see `asks_for_answers`.
     """
     wrong = troubles([run for each in found for run in _runs(each)])
-    own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY, _unasked(each))]
-    asked = [name for name in ("wrong_any", "stop_slot", "samples") if name in own]
+    hidden = [_ALWAYS_THERE.union(_SAID_ALREADY, _unasked(each, asked)) for each in found]
+    own = [name for each, unshown in zip(found, hidden, strict=True) for name in each if name not in unshown]
+    answers = [name for name in ("wrong_any", "stop_slot", "samples") if name in own]
     # Regrets cannot be compared if privacy differs and no column shows it.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     order = dict.fromkeys(
         (
-            *(first, *wrong, *asked, "unserved", *spent, PRICED, "recovery_slots"),
+            *(first, *wrong, *answers, "unserved", *spent, PRICED, "recovery_slots"),
             *(*FIRST_METRICS[1:3], *own, *FIRST_METRICS[3:], *_SAID_ALREADY),
         )
     )
@@ -244,13 +259,13 @@ def _known(values: Values, metric: str) -> list[float]:
     return [float(value) for value in values.get(metric, ()) if value is not None]
 
 
-def constant_metrics(found: Sequence[dict[str, Estimate]]) -> list[str]:
+def constant_metrics(found: Sequence[dict[str, Estimate]], asked: bool = False) -> list[str]:
     """Return the informative metrics, except regret, that are equal at all of several points and need no column."""
     if len(found) < 2:
         return []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     estimates_of = {
-        metric: [each.get(metric) for each in found] for metric in metrics_with_columns(found) if metric != first
+        metric: [each.get(metric) for each in found] for metric in metrics_with_columns(found, asked) if metric != first
     }
     return [
         metric
@@ -259,10 +274,10 @@ def constant_metrics(found: Sequence[dict[str, Estimate]]) -> list[str]:
     ]
 
 
-def constants_line(found: Sequence[dict[str, Estimate]], sign: str) -> str:
+def constants_line(found: Sequence[dict[str, Estimate]], sign: str, asked: bool = False) -> str:
     """Return a line with the metrics that are equal at every point; empty if there are none."""
     texts = []
-    for metric in constant_metrics(found):
+    for metric in constant_metrics(found, asked):
         estimate = found[0][metric]
         shown = column(metric, [replace(estimate, ends=estimate.ends if estimate.half_width else None)])
         texts.append(" ".join(f"{shown.name} {shown.cells(sign)[0]} {shown.unit}".split()))
@@ -309,11 +324,12 @@ def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN, *,
     found = [estimates(point, statistic) for point in study.points]
     for line in [*trouble_lines(study), *energy_lines(study)]:
         print_line(console, line)
-    line = constants_line(found, sign)
+    asked = asks_for_answers(study)
+    line = constants_line(found, sign, asked)
     if line:
         console.print(Text(line))
     if len(found) == 1:
-        left = _show_lines(found[0], console, statistic, sign, everything)
+        left = _show_lines(found[0], asked, console, statistic, sign, everything)
     else:
         left = _show_columns(study, found, console, sign, everything)
     for line in left:
@@ -351,11 +367,11 @@ def _title(study: StudyResult) -> str:
 
 
 def _show_lines(
-    found: dict[str, Estimate], console: "Console", statistic: Statistic, sign: str, everything: bool
+    found: dict[str, Estimate], asked: bool, console: "Console", statistic: Statistic, sign: str, everything: bool
 ) -> list[str]:
     """Print a row for each of the most informative metrics of the only point; return what is said below it."""
     there = [metric for metric, estimate in found.items() if any(value is not None for value in estimate.values)]
-    telling = metrics_with_columns([found])[:_MOST_LINES]
+    telling = metrics_with_columns([found], asked)[:_MOST_LINES]
     chosen = there if everything else [metric for metric in telling if metric in there]
     table = plain_table()
     value = "value" if statistic.is_mean else statistic.name
@@ -388,9 +404,10 @@ def _show_columns(
 
     With *everything* the remaining metrics follow in further tables.
     """
-    alike = constant_metrics(found)
+    asked = asks_for_answers(study)
+    alike = constant_metrics(found, asked)
     names = list(dict.fromkeys(name for each in found for name in each))
-    telling = metrics_with_columns(found)
+    telling = metrics_with_columns(found, asked)
     worth = [metric for metric in telling if metric not in alike]
     exist = [name for name in names if any(name in each and each[name].value is not None for each in found)]
     wrong = [name for name in telling if name in TROUBLE]

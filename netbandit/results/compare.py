@@ -199,7 +199,7 @@ def comparison(
             f"no point differs from another in nothing but {values_by_key(chosen) or 'the only point'}: "
             "nothing can be compared"
         )
-    return corrected_together([Comparison(metric, how, whole, found, left_out)])[0]
+    return corrected_together([Comparison(metric, how.of_metric(metric), whole, found, left_out)])[0]
 
 
 def corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -280,11 +280,12 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     many = "" if len(set(pairs)) > 1 or pairs[0] == "1" else f"{pairs[0]} "
     over = f"over {many}pairs of replications with the same seed"
     missing = next((each.interval.why_none for each in found if each.interval.why_none), "")
-    if comparison.statistic.is_mean:
+    if comparison.statistic.around:
         what = f"difference {sign} half-width of its 95 % interval {over}"
         without = f"; no {sign} where all pairs differ alike: how far others lie is not known" if missing else ""
     else:
-        what, without = f"median difference [ends of its 95 % interval] {over}", f"; {missing}" if missing else ""
+        kind = "shares of runs and their difference" if comparison.statistic.rate else "median difference"
+        what, without = f"{kind} [ends of the 95 % interval] {over}", f"; {missing}" if missing else ""
     print_line(console, f"{what}{without}")
     if family:
         print_line(console, "p (Holm): corrected for all comparisons made here; intervals are not")
@@ -295,10 +296,19 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
 def _common_baseline(comparison: Comparison) -> str | None:
     """Return the baseline that all points share, which is printed once above the table; None if there are several."""
     found = comparison.differences
-    baseline = column(comparison.metric, [Estimate(each.baseline) for each in found])
-    if len(found) < 2 or len(set(baseline.values)) > 1:
+    baseline = column(comparison.metric, [_side(each.baseline, each, comparison.statistic) for each in found])
+    if len(found) < 2 or len(set(baseline.cells(""))) > 1:
         return None
-    return " ".join(f"{baseline.values[0]} {baseline.unit}".split())
+    return " ".join(f"{baseline.cells('')[0]} {baseline.unit}".split())
+
+
+def _side(value: float, difference: Difference, statistic: Statistic) -> Estimate:
+    """Return the *value* of one side of a difference; a share has its interval."""
+    pairs = difference.interval.replications
+    if not statistic.rate or pairs < 2:
+        return Estimate(value)
+    ones = round(value * pairs)
+    return Estimate.of(statistic.of([1.0] * ones + [0.0] * (pairs - ones), CONFIDENCE), around=False)
 
 
 def _pairs(comparison: Comparison) -> list[str]:
@@ -318,16 +328,17 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
     from rich.text import Text
 
     metric, found = comparison.metric, comparison.differences
-    # A key that is equal in all rows is shown only if it was asked for.
+    # A key that is equal in all rows, and at what they are compared with, is shown only if it was asked for.
     names = [name for name in found[0].parameters if name in (comparison.against or {}) or _several(found, name)]
+    statistic = comparison.statistic
     table = plain_table()
     for name in short_names(names):
         table.add_column(Text(name), no_wrap=True)
     cells = [parameter_cells([each.parameters[name] for each in found]) for name in names]
-    differences = [Estimate.of(each.interval, around=comparison.statistic.is_mean) for each in found]
+    differences = [Estimate.of(each.interval, around=statistic.around) for each in found]
     for heading, values, stalled in (
-        (None, [Estimate(each.value) for each in found], [each.stalled[0] for each in found]),
-        ("baseline", [Estimate(each.baseline) for each in found], [each.stalled[1] for each in found]),
+        (None, [_side(each.value, each, statistic) for each in found], [each.stalled[0] for each in found]),
+        ("baseline", [_side(each.baseline, each, statistic) for each in found], [each.stalled[1] for each in found]),
         ("difference", differences, [any(each.stalled) for each in found]),
     ):
         if heading == "baseline" and not baseline:
@@ -353,4 +364,4 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
 
 
 def _several(found: Sequence[Difference], name: str) -> bool:
-    return len({value_text(each.parameters[name]) for each in found}) > 1
+    return len({value_text(point[name]) for each in found for point in (each.parameters, each.against)}) > 1

@@ -58,7 +58,7 @@ TROUBLE: Mapping[str, Callable[[float, Metrics], bool]] = {
     "delivery_ratio": lambda share, _: share < WELL_DELIVERED,
     "unsent": lambda messages, run: messages > 0 if "delivery_ratio" in run else _many(messages, run),
     # What comes after the last answer is of use to nobody.
-    "in_flight": lambda messages, run: _many(messages, run) and (run.get("answered") != 1 or "best_lost" in run),
+    "in_flight": lambda messages, run: _many(messages, run) and run.get("answered") != 1,
     "dropped_share": lambda share, run: share > 0 and (run.get("links_busy") or 0.0) < HALF_BUSY,
     "collided": lambda messages, _: messages > 0,
 }

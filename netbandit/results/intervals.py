@@ -241,6 +241,49 @@ def share(samples: Samples, confidence: float) -> Interval:
     return Interval(ones / count, low, high, confidence, count)
 
 
+def share_difference(differences: Samples, confidence: float) -> Interval:
+    """Return the mean difference of pairs of samples that are 0 or 1, with its interval.
+
+    It is that of Gaffke with the limits -1 and 1, as that of Clopper and Pearson is with 0 and 1. It leaves out zero
+    where McNemar's exact test decides.
+
+    Raises:
+        ValueError: There is no sample.
+    """
+    count = len(differences)
+    if not count:
+        raise ValueError("no replication has a value")
+    more, less = (sum(each == sign for each in differences) for sign in (1, -1))
+    same, tail = count - more - less, (1 - confidence) / 2
+    low, high = _least_difference(more, less + 1, same, tail), -_least_difference(less, more + 1, same, tail)
+    return Interval((more - less) / count, low, high, confidence, count)
+
+
+def _least_difference(more: int, less: int, same: int, tail: float) -> float:
+    """Return a quantile of the first weight less the second, of weights with the law Dirichlet(more, less, same)."""
+    from scipy.special import betainc, betaincinv
+
+    if not more:
+        return -float(betaincinv(less, same, 1 - tail)) if same else -1.0
+    if not same:
+        return 2 * float(betaincinv(more, less, tail)) - 1
+    nodes, weights = _legendre()
+    both = 1 - betaincinv(same, more + less, nodes)  # the weight of those that differ
+    low, high = -1.0, 1.0
+    while high - low > _SAME:
+        middle = (low + high) / 2
+        below = weights @ betainc(more, less, np.clip((1 + middle / both) / 2, 0, 1))
+        low, high = (middle, high) if below < tail else (low, middle)
+    return (low + high) / 2
+
+
+@cache
+def _legendre() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the nodes and weights by which functions on [0, 1] are integrated."""
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    return (nodes + 1) / 2, weights / 2
+
+
 def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: float) -> Interval:
     """Return the slope of least-squares lines through some points, one line for each replication, all as steep.
 
@@ -471,6 +514,16 @@ class Statistic:
         if self.rate and len(samples) > 1:
             return share(samples, confidence)
         return mean(samples, confidence) if self.share is None else quantile(samples, self.share, confidence)
+
+    def of_differences(self, differences: Sequence[float], confidence: float) -> Interval:
+        """Return the statistic of *differences* of pairs of samples, with its interval.
+
+        Raises:
+            ValueError: There is no pair.
+        """
+        if self.rate and len(differences) > 1:
+            return share_difference(differences, confidence)
+        return self.of(differences, confidence)
 
 
 MEAN = Statistic()

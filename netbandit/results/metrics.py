@@ -568,6 +568,7 @@ def axis_label(metric: str) -> str:
 
 _TITLE_NAMES = {
     "stop_slot": "time to the last answer",
+    "ctr": "click-through rate",
     "relative_ctr": "relative click-through rate",
     "energy_j": "energy",
     "bytes": "data sent",

@@ -42,6 +42,7 @@ class Difference:
 
     Attributes:
         parameters: The varied keys with their values.
+        against: The same of the baseline.
         value: The statistic of the metric over the pairs.
         baseline: The same at the baseline.
         interval: The paired difference, *value* minus *baseline* for means, with its interval; a single pair has no
@@ -53,6 +54,7 @@ class Difference:
     """
 
     parameters: dict[str, Any]
+    against: dict[str, Any]
     value: float
     baseline: float
     interval: Interval
@@ -116,16 +118,18 @@ def paired_difference(
     pairs = {key: pair for key, pair in both.items() if all(map(math.isfinite, pair))}
     if not pairs:
         return None
+    statistic = statistic.of_metric(metric)
     differences = [value - baseline for value, baseline in pairs.values()]
     sides = [statistic.of(side, confidence).value for side in zip(*pairs.values(), strict=True)]
     failures = [Failures.of([one.failing.get(key, {}) for key in pairs]) for one in (point, other)]
     short = next((one for one in failures if statistic.is_mean and one.leave_open(metric)), None)
-    p = None if short else p_value(lambda confidence: statistic.of(differences, confidence))
+    p = None if short else p_value(lambda confidence: statistic.of_differences(differences, confidence))
     return Difference(
         parameters=point.parameters,
+        against=other.parameters,
         value=sides[0],
         baseline=sides[1],
-        interval=statistic.of(differences, confidence),
+        interval=statistic.of_differences(differences, confidence),
         p=p,
         why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
         stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),

@@ -173,7 +173,7 @@ def _texts(table: PaperEntries, entries: Sequence[Entry], differences: bool) -> 
         for entry in entries
     ]
     several = len(set(settings)) > 1
-    around = table.statistic.is_mean
+    around = table.statistic.of_metric(entries[0].metric).around
     found = [
         None if each.from_best is None else Estimate.of(each.from_best.interval, around=around) for each in entries
     ]

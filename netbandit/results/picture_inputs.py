@@ -11,9 +11,6 @@ from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import canonical, digest
 from netbandit.simulation.result import versions
 
-FORMATS = ("png", "svg")
-"""The formats of pictures that a folder has if nothing else is asked for."""
-
 _INPUTS = re.compile(rb"netbandit inputs ([0-9a-f]{32})")
 
 
@@ -37,15 +34,10 @@ class PictureInputs:
 
     def drawn(self) -> list[Path]:
         """Return the pictures that were drawn last, if they are up to date; none if one of them is not."""
-        try:
-            found = self._folder.pictures()
-            stems = list(dict.fromkeys(Path(name).stem for name in found["files"]))
-            asked, formats = dict(found["asked"]), list(map(str, found.get("formats", FORMATS)))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            return []
-        texts = {stem: self.text(asked.get(stem)) for stem in stems}
-        files = {self._folder.path / f"{stem}.{kind}": text for stem, text in texts.items() for kind in formats}
-        there = texts.keys() >= asked.keys() and all(is_of(file, text) for file, text in files.items())
+        record = self._folder.pictures()
+        texts = {stem: self.text(record.asked.get(stem)) for stem in (Path(name).stem for name in record.files)}
+        files = {self._folder.path / f"{stem}.{kind}": text for stem, text in texts.items() for kind in record.kinds}
+        there = texts.keys() >= record.asked.keys() and all(is_of(file, text) for file, text in files.items())
         return list(files) if there else []
 
 

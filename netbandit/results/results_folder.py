@@ -15,6 +15,7 @@ from typing import Any
 
 from netbandit.results.held_folders import described, opened
 from netbandit.results.numbers import run_text
+from netbandit.results.picture_record import KINDS, PICTURES, PictureRecord
 from netbandit.results.run_folder import ERROR, FORMAT, RESULT, DamagedRunError, RunFiles, of_this_format
 from netbandit.results.run_keys import inputs
 from netbandit.results.safe_files import (
@@ -31,7 +32,7 @@ from netbandit.results.study_identity import differences, in_one_line, united
 from netbandit.results.study_result import PointResult, StudyPlan, StudyResult
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.simulation.result import RunResult
-from netbandit.util.nesting import any_depth, read_json
+from netbandit.util.nesting import any_depth
 from netbandit.util.text import pluralize
 
 STUDY = "study.json"
@@ -39,9 +40,6 @@ STUDY = "study.json"
 
 RUNS = "runs"
 """The folder in a results folder that holds the run folders."""
-
-PICTURES = "pictures.json"
-"""The file in which the plots record their pictures."""
 
 _TABLES = (TABLE, SUMMARY, PARQUET)
 _DERIVED = (*_TABLES, "report.html", "citation.bib")
@@ -70,7 +68,7 @@ class ResultsFolder:
         self.path = path
         self._described: tuple[Stamp | None, bytes, dict[str, Any]] | None = None
         self._runs: dict[str, tuple[Stamp | None, RunFiles]] = {}
-        self._drawn: tuple[Stamp | None, Any] | None = None
+        self._drawn: tuple[Stamp | None, PictureRecord] | None = None
         self._kept = 0
 
     def run_folder(self, key: str) -> Path:
@@ -322,27 +320,17 @@ class ResultsFolder:
 
     def _drawn_files(self) -> Iterator[Path]:
         """Yield the pictures that were drawn into the folder."""
-        names: set[str] = set()
-        with suppress(OSError, ValueError), any_depth():
-            names |= set(_texts(self.pictures()))
         with suppress(OSError, ValueError):
-            for name in sorted(names):
+            for name in sorted(self.pictures().files):
                 picture = self.path / name
-                if picture.name == name and picture.suffix in (".png", ".svg", ".pdf") and picture.is_file():
+                if picture.suffix[1:] in KINDS and picture.is_file():
                     yield picture
 
-    def pictures(self) -> Any:
-        """Return what the record of its pictures says.
-
-        Raises:
-            OSError: There is none.
-            ValueError: It is no JSON.
-        """
+    def pictures(self) -> PictureRecord:
+        """Return the record of its pictures; empty if there is none, or its file is damaged."""
         stamp = _stamp(self.path / PICTURES)
-        if stamp is None:
-            raise FileNotFoundError(f"{self.path} has no {PICTURES}")
         if self._drawn is None or self._drawn[0] != stamp:
-            self._drawn = stamp, read_json((self.path / PICTURES).read_bytes())
+            self._drawn = stamp, PictureRecord.of(self.path)
         return self._drawn[1]
 
     def _read(self) -> tuple[bytes, dict[str, Any]]:
@@ -415,11 +403,3 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a text")
     return value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from _texts(entry)

@@ -6,6 +6,7 @@ from typing import Any
 from netbandit.results.numbers import cell
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.util.key_paths import CASE
+from netbandit.util.which_rows import telling_values
 from netbandit.util.wording import did_you_mean
 
 NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.replications"})
@@ -138,21 +139,12 @@ def which_points(study: StudyResult, points: Sequence[PointResult]) -> str:
         return ""
     keys = distinguishing(study)
     names = dict(zip(keys, short_names(keys), strict=True))
-    values = {key: list(dict.fromkeys(cell(point.value(key)) for point in points)) for key in keys}
-    every = {key: {cell(point.value(key)) for point in finished} for key in keys}
-    apart = [key for key in keys if set(values[key]) != every[key]]
-
-    def same(keys: Sequence[str]) -> int:
-        return sum(all(cell(point.value(key)) in values[key] for key in keys) for point in finished)
-
-    if apart and same(apart) == len(points):
-        for key in sorted(apart, key=lambda key: ("" not in values[key], -keys.index(key))):  # redundant
-            others = [other for other in apart if other != key]
-            if others and same(others) == len(points):
-                apart = others
-        return ", ".join(f"{names[key]} = {' or '.join(value or 'none' for value in values[key])}" for key in apart)
-    texts = [
-        ", ".join(f"{names[key]} = {value}" for key in keys if (value := cell(point.value(key)))) for point in points
-    ]
+    rows, some = ([{key: cell(point.value(key)) for key in keys} for point in one] for one in (finished, points))
+    telling = telling_values(rows, some)
+    if telling:
+        return ", ".join(
+            f"{names[key]} = {' or '.join(value or 'none' for value in values)}" for key, values in telling.items()
+        )
+    texts = [", ".join(f"{names[key]} = {value}" for key, value in row.items() if value) for row in some]
     more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
     return f"{len(points)} of {len(finished)} points: {'; '.join(texts[:_MOST_NAMED])}{more}"

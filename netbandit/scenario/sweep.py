@@ -19,6 +19,7 @@ from netbandit.parts.validation import UNKNOWN_KEY
 from netbandit.scenario.objects import numbered_apart, plain
 from netbandit.scenario.one_of import is_another, laid_over
 from netbandit.util.key_paths import CASE, lookup
+from netbandit.util.which_rows import telling_values
 from netbandit.util.wording import quoted, show
 
 MOST_POINTS = 100_000
@@ -35,6 +36,9 @@ LABEL = "label"
 
 INHERIT = "inherit"
 """The key that says whether the sweep of the extended file is kept; by default it is."""
+
+_MOST_NAMED = 5
+"""The most values of a key that a message lists."""
 
 _KEY_PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _FIXED = {
@@ -56,26 +60,19 @@ class Combination:
         parameters: The keys varied by ``--set`` and the sweep: dotted key -> value, as plain text and numbers.
         data: The scenario's tables with these values in their place, without ``sweep``; parts of it are shared with
             other combinations and must not be changed.
+        places: Which of the values of each key of the sweep it has, from 0; keys with mistakes are left out.
     """
 
     parameters: dict[str, Any]
     data: Raw
-    _indices: dict[str, int]
+    places: dict[str, int]
     _written: Raw
     _case: Raw
-
-    def varies(self, key: str) -> bool:
-        """Return whether the combinations differ in a key of the sweep; keys with mistakes are left out."""
-        return key in self._indices
-
-    def place(self, key: str) -> int:
-        """Return which of the values of a key of the sweep it has, from 0."""
-        return self._indices.get(key, 0)
 
     def origin(self, problem: Problem) -> Problem:
         """Return a problem of it where that was written: at the value under ``[sweep]`` if that brought it."""
         path, text = problem
-        for key, index in self._indices.items():
+        for key, index in self.places.items():
             if key == CASES:
                 if any(path[: len(leaf)] == leaf for leaf, _ in _leaves(self._case)) or self._is_whole_in_case(path):
                     called = f"{UNKNOWN_KEY}, a case is called by its {LABEL}"
@@ -143,27 +140,29 @@ def swept_key(path: KeyPath) -> KeyPath:
     return path[:2] if path[0] == "sweep" and path[1] != CASES else path
 
 
-def named(data: Raw, having: Sequence[Combination], problem: Problem) -> Problem:
-    """Return a problem that only some points have with the values they have and the others have not.
+def named(data: Raw, every: Sequence[Combination], having: Sequence[Combination], text: str) -> str:
+    """Return a *text* about some points with the values by which they are told from the others, or how many they are.
 
     Args:
-        data: The merged tables, whose sweep has more combinations than *having*.
-        having: The combinations that have it.
-        problem: The mistake; one under ``[sweep]`` names it already.
+        data: The merged tables.
+        every: All combinations of its sweep.
+        having: Those that it is about.
+        text: What holds there.
     """
-    path, text = problem
-    if path[:1] == ("sweep",):
-        return problem
+    telling = telling_values([one.places for one in every], [one.places for one in having])
     facts = []
-    for key, values in data["sweep"].items():
-        places = sorted({one.place(key) for one in having})
-        if not having[0].varies(key) or len(places) == len(values):
-            continue
-        if key == CASES:
-            facts.append(f"case {' or '.join(str(place + 1) for place in places)}")
-        else:
-            facts.append(f"{key} = {' or '.join(show(values[place]) for place in places)}")
-    return path, f"{text} (in the sweep: {', '.join(facts)})" if facts else text
+    for key, places in (telling or {}).items():
+        shown = [_shown(data["sweep"][key][place], place) for place in sorted(places)]
+        more = [f"{len(shown) - _MOST_NAMED} more"] if len(shown) > _MOST_NAMED else []
+        facts.append(f"{'case' if key == CASES else f'{key} ='} {' or '.join([*shown[:_MOST_NAMED], *more])}")
+    return f"{text} (in the sweep: {', '.join(facts) or f'at {len(having)} of {len(every)} points'})"
+
+
+def _shown(value: Any, place: int) -> str:
+    """Return a value of a sweep, or what a list or a table is called: its label, or its number."""
+    if isinstance(value, dict):
+        return show(value.get(LABEL, place + 1))
+    return f"value {place + 1}" if isinstance(value, list) else show(value)
 
 
 def problems(data: Raw) -> list[Problem]:

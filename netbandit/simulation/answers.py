@@ -1,6 +1,7 @@
 """Which arm agents answer, and when they have answered for good; judged by the means of the world, not by learners."""
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from itertools import groupby
 from math import inf, nan
 from operator import itemgetter
@@ -59,19 +60,27 @@ class Answers:
 
         No answer is as good as a random one. None: the world's means are unknown.
         """
+        if self._gaps is not None:
+            gaps, chance = self._gaps
+            return np.where(answers < 0, chance, gaps[answers])
         bandit = self._bandit
         if not isinstance(bandit, ArmBandit):
             return None
-        if isinstance(bandit, FiniteBandit) and not getattr(bandit, "changing", False):
-            of_arms = np.broadcast_to(bandit.gaps, (len(answers), len(bandit.gaps)))
-        else:
-            agents, arms = len(answers), bandit.arm_count
-            each = bandit.regrets(slot, np.repeat(np.arange(agents), arms), np.tile(np.arange(arms), agents))
-            if each is None:
-                return None
-            of_arms = each.reshape(agents, arms)
-        lost: NDArray[np.float64] = of_arms[np.arange(len(answers)), answers]
+        agents, arms = len(answers), bandit.arm_count
+        each = bandit.regrets(slot, np.repeat(np.arange(agents), arms), np.tile(np.arange(arms), agents))
+        if each is None:
+            return None
+        of_arms = each.reshape(agents, arms)
+        lost: NDArray[np.float64] = of_arms[np.arange(agents), answers]
         return np.where(answers < 0, of_arms.mean(axis=1), lost)
+
+    @cached_property
+    def _gaps(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """How much worse each arm is, shape (K,), and a random one, shape (M,); None where that changes or differs."""
+        bandit = self._bandit
+        if not isinstance(bandit, FiniteBandit) or getattr(bandit, "changing", False):
+            return None
+        return bandit.gaps, np.broadcast_to(bandit.gaps, (len(self.honest), len(bandit.gaps))).mean(axis=1)
 
     def note(self, slots: int, answers: Agents) -> None:
         """Note a knot of the curve: what agents answer after so many *slots*."""

@@ -21,6 +21,7 @@ from netbandit.network.message import Kind
 from netbandit.simulation.regret import PRIME
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import note_slot
+from netbandit.util.rows import rows_of
 
 if TYPE_CHECKING:  # it needs numba, which only runs use
     from netbandit.bandits.procurement_draws import Tables
@@ -97,16 +98,19 @@ class BanditEnvironment(ABC):
         self, agents: Agents, rewards: NDArray[np.float64], regrets: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Add up the rewards of *agents*; return the regrets of those that count, or rewards if unknown."""
-        paid = (np.nan_to_num(rewards) if self.bandit.discards else rewards) * self.counted[agents]
-        self.rewards[agents] += paid
+        rows = rows_of(agents, len(self.rewards))
+        counted = self.counted[rows]
+        paid = (np.nan_to_num(rewards) if self.bandit.discards else rewards) * counted
+        self.rewards[rows] += paid
         self.knows_best = regrets is not None
-        added = paid if regrets is None else regrets * self.counted[agents]
-        self.regrets[agents] += added
+        added = paid if regrets is None else regrets * counted
+        self.regrets[rows] += added
         return added
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Update the hashes of *agents* with their choices."""
-        digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
+        rows = rows_of(agents, len(digests))
+        digests[rows] = (digests[rows] ^ (arms + 1).astype(np.uint64)) * PRIME
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return environment-specific metrics after this many counted *decisions*."""
@@ -247,7 +251,7 @@ class RewardNumbers:
         """Return the numbers of *agents* in *slot*, shape (n,) or (n, width)."""
         if slot >= self.last:
             self.reach(slot)
-        return np.asarray(self.block[agents, slot - self.first])
+        return np.asarray(self.block[rows_of(agents, len(self.block)), slot - self.first])
 
 
 class ArmEnvironment(BanditEnvironment):

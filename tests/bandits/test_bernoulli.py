@@ -180,6 +180,9 @@ def test_each_wrong_mean_is_named_once():
     for means in ("unifrom", 0.5, True, {}):
         (mistake,) = mistakes(means=means)
         assert mistake == (("means",), 'must be "uniform" or a list of numbers from 0 to 1, or one for each agent')
+    for means in ([[0.5, 0.2], 0.3], [0.3, [0.5, 0.2]]):
+        (mistake,) = mistakes(means=means)
+        assert mistake[1].endswith("or one for each agent, not numbers beside lists")
 
 
 @pytest.mark.parametrize(

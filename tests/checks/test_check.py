@@ -259,6 +259,66 @@ def test_a_key_without_effect_is_a_note(tmp_path):
     assert note.endswith("learner.gap: is used only with a budget of rounds")
 
 
+RACE = """
+run = { horizon = 100, replications = 300 }
+topology = { family = "ring", agents = 3 }
+bandit = { kind = "bernoulli", means = [0.9, 0.5] }
+learner = { kind = "race" }
+protocol = { kind = "relay" }
+[sweep]
+"""
+
+
+@pytest.mark.parametrize(
+    ("sweep", "said"),
+    [
+        ('"links.peer.loss" = [0.0, 0.1, 0.2]', ["learner.pool: @ (in the sweep: links.peer.loss = 0.1 or 0.2)"]),
+        ('"links.peer.loss" = [0.1, 0.2]', ["learner.pool: @"]),
+        (
+            '"learner.pool" = ["totals", "observations"]\n"links.peer.loss" = [0.0, 0.1]',
+            ['sweep.learner.pool: @ (in the sweep: learner.pool = "observations", links.peer.loss = 0.1)'],
+        ),
+        (
+            '"links.peer.loss" = [0.0, 0.1]\n"protocol.kind" = ["relay", "silent"]',
+            ['learner.pool: @ (in the sweep: links.peer.loss = 0.1, protocol.kind = "relay")'],
+        ),
+        (
+            '"links.peer.loss" = [0.0, 0.1]\n"links.peer.queue" = [1, 9]\n"links.peer.bandwidth" = ["1 Mbit/s"]\n'
+            '"protocol.kind" = ["relay", "silent"]',
+            ['learner.pool: @ (in the sweep: protocol.kind = "relay")'],
+        ),
+        (
+            'cases = [{ label = "a", links.peer.loss = 0.1 }, { label = "b" }, { label = "c", links.peer.loss = 0.2 }]',
+            ['learner.pool: @ (in the sweep: case "a" or "c")'],
+        ),
+        (
+            '"links.peer.loss" = [0.0, 0.1]\ncases = [{ label = "a" }, { links.uplink.loss = 0.1, label = "b", '
+            'faults.nodes = { up_for = "9 s", down_for = "1 s" } }]',
+            ["learner.pool: @ (in the sweep: at 3 of 4 points)"],
+        ),
+    ],
+)
+def test_a_note_on_some_points_of_a_sweep_names_them(sweep, said):
+    notes = [note.split(" ", 1)[1] for note in check(load("race.toml", text=RACE + sweep)).notes]
+    text = re.compile(r"an observation that is lost .* with the next message")
+    assert [text.sub("@", note) for note in notes if "pool" in note] == said
+
+
+def test_notes_that_differ_in_numbers_are_one_and_a_key_that_some_points_use_is_none():
+    def notes(sweep):
+        return [note.split(" ", 1)[1] for note in check(load("race.toml", text=RACE + sweep)).notes]
+
+    text = "run.replications: wrong_any tells learner.confidence = 0.02 from 0.04 from about"
+    (note,) = notes('"learner.confidence" = [0.3, 0.02, 0.01, 0.005]')
+    assert note.startswith(text)
+    assert note.endswith("(in the sweep: learner.confidence = 0.02); with other numbers at 2 more points")
+    (note,) = notes('"learner.confidence" = [0.02, 0.01]')
+    assert note.endswith("(in the sweep: learner.confidence = 0.02); with other numbers at 1 more point")
+    assert not notes('"run.activity" = ["one", "every"]\n"run.skew" = [0.5]\n"learner.confidence" = [0.3]')
+    (note,) = notes('"run.activity" = ["every"]\n"run.skew" = [0.5]\n"learner.confidence" = [0.3]')
+    assert note.startswith("run.skew: is used only")
+
+
 KEYS = [
     "run.horizon", "run.slot", "run.seed", "run.replications", "topology.family", "topology.agents", "topology.p",
     "topology.degree", "topology.components", "topology.inside", "topology.file", "links.peer.latency",

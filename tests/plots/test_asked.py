@@ -73,6 +73,18 @@ def test_a_named_picture_is_drawn_of_some_points():
         draw_asked(study_of(runs), Asked(name="parameter", rows="arms"))
 
 
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        (Asked(x="learner.rounds", y="round_slots"), "waiting per round is the same at every budget R"),
+        (Asked(x="protocol.kind"), "regret is between "),
+        (Asked(x="bytes"), "the least regret is "),
+    ],
+)
+def test_a_picture_that_is_asked_for_has_an_answer_too(asked, title):
+    assert draw_asked(study_of(cube()), asked).title.startswith(f"quickstart: {title}")
+
+
 def test_every_planned_picture_has_a_name_that_help_lists():
     runs = cube(arms=(5, 20, 50))
     names = {one.name.partition("-")[0] for one in planned(study_of(runs))}

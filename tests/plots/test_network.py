@@ -4,13 +4,13 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
-from helpers.made_up_runs import arranged, made_up
+from helpers.made_up_runs import arranged, made_up, study_of
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.text import Text
 
 from netbandit.plots.network import MOST_LINKS, Drawing, draw, draw_network
 from netbandit.plots.node_positions import geographic, laid_out
-from netbandit.plots.study_pictures import network_points
+from netbandit.plots.study_pictures import network_points, planned
 from netbandit.plots.style import encoded, subtitle
 from netbandit.simulation.result import Nodes
 from netbandit.studies.advice.describe import graph_of
@@ -268,6 +268,8 @@ def test_the_link_that_loses_most_may_lose_it_by_chance(worst, chance):
     ends = f"{run.links.first[4]} – {run.links.second[4]}"
     told = f"{round(100 * worst / 35)} % of what {ends} is given does not arrive, the most of all links"
     assert title == f"quickstart: {told}{', which may be chance' if chance else ''}"
+    answers = [one.name for one in planned(study_of([run])) if one.answers]
+    assert ("lost" in answers) is not chance  # a network in one colour says nothing
 
 
 def test_of_points_on_one_network_that_with_most_messages_is_drawn():

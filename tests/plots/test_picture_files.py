@@ -13,9 +13,10 @@ from matplotlib.colors import to_hex
 from netbandit.cli import main
 from netbandit.plots import Asked, draw_asked, plot_against, plot_folder
 from netbandit.plots.grouping import arrange
-from netbandit.plots.picture_files import Memory, folder_pictures
+from netbandit.plots.picture_files import folder_pictures
 from netbandit.plots.regret import draw_regret
 from netbandit.results import picture_inputs
+from netbandit.results.picture_record import PictureRecord
 from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import StorageError
 
@@ -159,9 +160,9 @@ def test_a_series_drawn_alone_keeps_its_colour(tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "[]", '{"files": 3}', '{"files": [], "asked": {"a": 3}}', '{"files": [], "asked": 7}']
 )
-def test_a_damaged_memory_is_no_memory(tmp_path, text):
+def test_a_damaged_record_is_no_record(tmp_path, text):
     (tmp_path / "pictures.json").write_text(text)
-    assert Memory.of(ResultsFolder(tmp_path)) == Memory()
+    assert ResultsFolder(tmp_path).pictures() == PictureRecord()
 
 
 def test_of_many_traces_one_round_is_drawn_and_six_when_every_picture_is_asked_for(tmp_path):

@@ -64,7 +64,11 @@ def test_runs_that_failed_are_crosses(draw):
     failed = [run.metrics["regret"] for run in runs if run.metrics["best_lost"]]
     assert sorted(y for _, y in dots(figure.axes[0], "x")) == sorted(failed)
     assert len(dots(figure.axes[0])) == 9
-    assert "crosses: those that failed" in subtitle(figure)
+    assert "crosses: an agent dropped the best arm" in subtitle(figure)
+    for run in runs:
+        run.metrics["stalled"] = run.metrics["best_lost"]
+    both = "crosses: agents stalled or an agent dropped the best arm; * agents stalled: "
+    assert both in subtitle(draw(arranged(runs)))
     assert "crosses" not in subtitle(draw(arranged(sweep())))
 
 

@@ -116,6 +116,7 @@ def test_no_heading_runs_into_a_legend_or_its_neighbour(shares):
     [
         ("from 0 ms to 1 ms of 20 replications", 15, ["from 0 ms to", "1 ms of", "20 replications"]),
         ("falls by up to 99.9 % (a = 5)", 20, ["falls by up to", "99.9 % (a = 5)"]),
+        ("with components 2 × 30", 16, ["with components", "2 × 30"]),
         ("grows to 2.5M bytes", 13, ["grows to", "2.5M bytes"]),
         ("3 replications", 13, ["3", "replications"]),
     ],

@@ -101,7 +101,7 @@ def test_a_metric_that_one_column_lacks_has_no_panel_there():
     runs = [
         made_up(
             parameters={"learner.share": share, "topology.family": family, "links.peer.latency": latency},
-            metrics={"round_slots": None if share == "never" else 5.0},
+            metrics={"round_slots": None if share == "never" else 5.0 * int(latency[0])},
         )
         for share in ("exact", "never")
         for family in ("star", "ring")
@@ -115,7 +115,9 @@ def test_a_metric_that_one_column_lacks_has_no_panel_there():
 
 def test_lines_that_coincide_are_named():
     runs = [
-        made_up(parameters={"energy.preset": kind, "energy.idle": idle}, metrics={"regret": regret})
+        made_up(
+            parameters={"energy.preset": kind, "energy.idle": idle}, metrics={"regret": regret, "round_slots": idle}
+        )
         for kind, regrets in (("sf7", (7_000.0, 3e6)), ("sf9", (7_010.0, 3e6)), ("sf12", (7_000.0, 1e6)))
         for idle, regret in zip((1e-5, 1e-3), regrets, strict=True)
     ]
@@ -212,10 +214,27 @@ def test_equal_steps_of_a_magnitude_are_equally_wide():
 
 
 def test_without_waiting_the_second_panel_is_the_cost():
-    runs = [made_up(parameters={"learner.epsilon": e}, metrics={"round_slots": None}, bend=e) for e in (0.5, 1.0)]
+    runs = [
+        made_up(parameters={"learner.epsilon": e}, metrics={"round_slots": None, "cost": e}, bend=e) for e in (0.5, 1.0)
+    ]
     figure = draw_chart(parameter_chart(arranged(runs), "learner.epsilon"))
     assert figure.axes[1].get_ylabel() == "cost (weighted link activations)"
     assert figure.axes[1].get_xlabel() == "learner's ε"
+
+
+@pytest.mark.parametrize(
+    ("waits", "text"),
+    [((78.0, 78.0), "78 everywhere"), ((78.0, None), "78 where it is known"), ((0.0, 0.0), "")],
+)
+def test_what_is_the_same_at_all_points_is_told_and_not_drawn(waits, text):
+    runs = [
+        made_up(parameters={"adversary.share": share}, metrics={"round_slots": wait, "cost": 0.0}, bend=100)
+        for share, wait in zip((0.0, 0.3), waits, strict=True)
+    ]
+    figure = draw_chart(parameter_chart(arranged(runs), "adversary.share"))
+    assert [panel.get_ylabel() for panel in figure.axes] == ["regret of all agents (reward)"]
+    assert ("waiting per round (slots): " in subtitle(figure)) == bool(text)
+    assert text in subtitle(figure)
 
 
 def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
@@ -230,8 +249,13 @@ def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
     assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
     market = family_sweep(4)
     for run in market:
-        run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
+        run.metrics.update({"round_slots": 0.0, "delay_slots": float(run.topology["diameter"])})
     assert draw_chart(diameter_chart(arranged(market))).axes[1].get_ylabel() == "delay of received items (slots)"
+    for run in market:
+        run.metrics["delay_slots"] = 3.0
+    drawn = draw_chart(diameter_chart(arranged(market)))
+    assert len(drawn.axes) == 2
+    assert "; delay of received items (slots): 3 everywhere" in subtitle(drawn)
 
 
 def test_infinity_stands_at_the_end_and_no_line_leads_to_it():

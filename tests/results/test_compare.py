@@ -17,7 +17,7 @@ from scipy import stats
 import netbandit
 from netbandit.cli import main
 from netbandit.plots.grouping import arrange
-from netbandit.results.compare import compare, comparison, corrected_together, show_comparison
+from netbandit.results.compare import as_json, compare, comparison, corrected_together, show_comparison
 from netbandit.results.numbers import level_text
 from netbandit.results.paired import CompareError
 from netbandit.running import sweeps as sweep
@@ -346,7 +346,7 @@ def test_regrets_of_points_at_which_agents_stalled_are_marked():
     cost = found.assign(metric="cost")
     both = pandas.concat([found, stalled, cost])
     lines = shown(comparison(both, "regret"), 90).splitlines()
-    assert any(line.split()[:2] == ["17.5", "*"] for line in lines)
+    assert any(line.split()[:3] == ["ring", "17.5", "*"] for line in lines)
     assert any(line.startswith("* agents stalled: ") and "not an improvement" in line for line in lines)
     assert "*" not in shown(comparison(both, "cost"), 90)  # they did cost less
 
@@ -373,3 +373,54 @@ def test_levels_and_remarks_are_in_json(tmp_path):
     assert (found["statistic"], [each["ci95"] for each in found["differences"]]) == ("median", [None, None])
     assert [each["p"] for each in found["differences"]] == pytest.approx([0.125, 0.125])
     assert [each["p_holm"] for each in found["differences"]] == pytest.approx([0.25, 0.25])
+
+
+def errors(first, second, others=()):
+    """Two points of a learner whose answers are wrong, 1, or right, 0."""
+    records = [
+        {"case": case, "learner.kind": "race", "run.until": "answered", "replication": number, "seed": 0}
+        | {"metric": "wrong_any", "value": float(value), "run": f"{case}-{number}"}
+        for case, values in {"one": first, "other": second, **dict(others)}.items()
+        for number, value in enumerate(values)
+    ]
+    return pandas.DataFrame.from_records(records)
+
+
+def differences(found, metric="wrong_any"):
+    return comparison({name: found[name].tolist() for name in found}, metric)
+
+
+def test_of_two_points_the_key_in_which_they_differ_is_shown():
+    text = shown(differences(errors([0, 1, 0, 1], [0, 0, 0, 1])), 90)
+    assert re.search(r"^ case  ", text, re.MULTILINE)
+    assert re.search(r"^ other  ", text, re.MULTILINE)
+    assert "race" not in text  # so have both
+
+
+@pytest.mark.parametrize(
+    ("more", "less", "same"), [(6, 0, 14), (1, 9, 30), (0, 0, 20), (3, 3, 0), (0, 5, 0), (7, 2, 400)]
+)
+def test_error_rates_are_compared_as_shares_of_pairs(more, less, same):
+    """P is that of McNemar's exact test; where no pair differs, what is possible is what Clopper and Pearson leave."""
+    value = [1] * more + [0] * less + [1, 0] * (same // 2)
+    baseline = [0] * more + [1] * less + [1, 0] * (same // 2)
+    row = compare(errors(baseline, value), "wrong_any").iloc[0]
+    exact = stats.binomtest(more, more + less, 0.5).pvalue if more + less else 1.0
+    assert row["p"] == pytest.approx(exact, rel=1e-5)
+    assert row["difference"] == pytest.approx((more - less) / len(value))
+    assert -1 <= row["low"] <= row["difference"] <= row["high"] <= 1
+    if not more and not less:
+        most = stats.binomtest(0, same).proportion_ci(0.95).high
+        assert (row["low"], row["high"]) == pytest.approx((-most, most))
+    elif more and same:
+        weights = np.random.default_rng(1).dirichlet([more, less + 1, same], 200_000)
+        assert row["low"] == pytest.approx(np.quantile(weights[:, 0] - weights[:, 1], 0.025), abs=3e-3)
+
+
+def test_error_rates_have_the_interval_of_clopper_and_pearson():
+    text = shown(differences(errors([0, 0, 0, 0, 1], [0] * 5, {"third": [1] * 5}.items())), 90)
+    assert "(20 [1, 72] %)" in text
+    assert re.search(r"^ other +0 \[ 0,  52\] +-20 \[-72, 45\]", text, re.MULTILINE)
+    assert "shares of runs and their difference [ends of the 95 % interval] over 5 pairs" in text
+    (one,) = as_json(differences(errors([0, 0], [0, 1])))["differences"]
+    assert one["ci95"][0] < 0 < one["ci95"][1]

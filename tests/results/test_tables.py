@@ -272,6 +272,24 @@ def test_users_who_went_away_stand_beside_the_regret_to_which_they_add_none():
     assert counted[:2] == ["regret", "unserved"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "first"),
+    [
+        ({"learner.kind": "halving"}, True),
+        ({"learner.kind": "elimination", "run.until": "answered"}, True),
+        ({"learner.kind": "elimination"}, False),
+        ({"learner.kind": "mine:Own"}, False),
+    ],
+)
+def test_answers_are_shown_where_they_are_what_a_run_is_for(keys, first):
+    """Else only with --all, since all agents that explore in phases answer."""
+    metrics = {"regret": 9.0, "best_lost": 0.0, "wrong_any": 0.0, "answered": 1.0, "stop_slot": 70.0, "samples": 90.0}
+    for points in ([keys], [keys, keys | {"a.b": 2}]):
+        text = shown(study(points, [metrics] * len(points)))
+        assert ("samples" in text, "runs with a wrong" in text) == (first, first)
+        assert "samples" in shown(study(points, [metrics] * len(points)), everything=True)
+
+
 def test_privacy_stands_beside_the_regret_where_it_differs():
     """What was spent differently is not to be compared as if it were the same."""
     few = {"regret": 9.0, "cost": 8.0, "bytes": 7.0, "messages": 3.0, "rounds": 2.0, "simulated_s": 1.0, "epsilon": 3.2}

@@ -154,6 +154,9 @@ CAUSAL = {
     "in turn": ("protocol={kind='pooled', when='pull'}",),
     "earliest": ("protocol.kind=earliest", "links.peer.latency={uniform=['1 ms', '9 ms']}"),
     "server": ("protocol.kind=master-worker", "links.uplink.latency={uniform=['1 ms', '9 ms']}", "links.peer.loss=0.1"),
+    "gis": ("protocol.kind=gis",),
+    "flooding": ("protocol.kind=flooding", "run.activity={share=0.5}"),
+    "flooding at once": ("protocol={kind='flooding', timing='asynchronous'}",),
     "same slots": ("links.peer.latency={uniform=['4.1 ms', '5 ms']}",),
 }
 """Where nothing reaches an agent before what its sender knew."""
@@ -171,7 +174,9 @@ NOT = {
     "random stop": ("protocol={kind='local', ttl=2, route='flood', stop=0.3}",),
     "uplinks queue": ("protocol.kind=master-worker", "links.uplink.bandwidth=1 Mbit/s"),
     "uplinks lose": ("protocol.kind=master-worker", "links.uplink.loss=0.1"),
-    "gis": ("protocol.kind=gis",),
+    "gis over latencies": ("protocol.kind=gis", "links.peer.latency={uniform=['1 ms', '9 ms']}"),
+    "gis in slots": ("protocol.kind=gis", "links.peer.latency={uniform=['4.1 ms', '5 ms']}"),
+    "flooding over losses": ("protocol.kind=flooding", "links.peer.loss=0.1"),
     "gossip": ("protocol.kind=gossip",),
     "sink": ("protocol.kind=sink",),
 }

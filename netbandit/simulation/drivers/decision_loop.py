@@ -184,7 +184,8 @@ def vectorized_loop(
                     strategy.deciding = some
                     strategy.send(slot, account.calls)
             learner.end_turn(len(agents))
-            account.add(slot, agents, np.concatenate(regrets), ends=turns.ends(turn))
+            total = np.concatenate(regrets) if strategy.in_turn else regret
+            account.add(slot, agents, total, ends=turns.ends(turn))
             if strategy.asks:
                 free = agents[~strategy.quiet[param_set, agents]]
                 account.calls[free] = learner.wants(slot, free)

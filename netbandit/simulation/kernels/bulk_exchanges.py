@@ -78,7 +78,7 @@ class LockstepInBulk(MixingInBulk):
     def send(self, slot: int, agents: Numbers, rows: NDArray[np.float64]) -> None:
         """Store the rows that all agents send, and record their deliveries."""
         self._due = slot + self._every
-        self._rows = rows.copy()
+        self._rows = rows
         self._times += 1
         self._size = self.context.network.header + self.learner.item_bytes(rows.shape[1])
         self._events[:, 0] = slot * self.context.clock.slot + self._latencies

@@ -14,6 +14,8 @@ from netbandit.protocols.adapters import broadcast_protocol
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.earliest import Earliest
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.gis import Gis
 from netbandit.protocols.local import Local
 from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.pooled import Pooled
@@ -59,6 +61,8 @@ _UNUSED: Mapping[type, tuple[str, ...]] = {
     Earliest: ("links.uplink",),
     Relay: ("links.uplink",),
     Local: ("links.uplink",),
+    Flooding: ("links.uplink",),
+    Gis: ("links.uplink",),
 }
 """Protocols that may be causal, and how the keys begin of links that they do not use."""
 
@@ -103,11 +107,12 @@ class Broadcasts(CommunicationStrategy):
         wrong = features(network) - COUNTED | features(network) & {Feature("links.uplink.bandwidth")}
         if any(not one.key.startswith(unused) for one in wrong):
             return False
-        if type(protocol) not in (Relay, Local):
+        if type(protocol) in (Pooled, MasterWorker, Earliest):
             return getattr(protocol, "deadline", None) is None
         latencies = {channel.latency for out in network.channels for channel in out}
-        alike = hop_slots(network).tolist() if protocol.slotted else latencies
-        return len(alike) <= 1 and not getattr(protocol, "stop", 0.0)  # of paths of fewest hops
+        if protocol.slotted and type(protocol) in (Relay, Local):
+            latencies = set(hop_slots(network).tolist())
+        return len(latencies) <= 1 and not getattr(protocol, "stop", 0.0)  # of paths of fewest hops
 
     def open(self, learners: Learners) -> None:
         """Attach the learner, and find when agents first broadcast."""

@@ -18,6 +18,7 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.strategies.communication import CommunicationStrategy, Learners
+from netbandit.util.rows import rows_of
 
 
 def bulk_carrier(context: ReplicationContext) -> ExchangeCarrier | None:
@@ -82,7 +83,7 @@ class Exchanges(CommunicationStrategy):
         speaking = self.lies.speaking(agents)
         if len(speaking) < len(agents):
             agents, rows = speaking, rows[np.isin(agents, speaking)]
-        self._times[slice(None) if len(agents) == len(self._times) else agents] += 1
+        self._times[rows_of(agents, len(self._times))] += 1
         self.carrier.send(slot, agents, rows)
 
     def apply_received(self, slot: int) -> None:

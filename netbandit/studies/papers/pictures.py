@@ -222,9 +222,9 @@ def _estimate(point: "PointResult", text: str, statistic: Statistic, base: _Base
 
 def _with_runs(one: Band, point: "PointResult", values: dict[int, float]) -> Band:
     """Return *one* with the values of few replications, the failed ones, and the shortfalls."""
-    failed = {number for number, runs in point.by_replication.items() if failed_of(runs)}
+    failed = {(0, number): how for number, runs in point.by_replication.items() for how in failed_of(runs).values()}
     named = {(0, number): value for number, value in values.items()}
-    return with_runs(one, named, point, {(0, number) for number in failed})
+    return with_runs(one, named, point, failed)
 
 
 def _marks(runs: "FigureRuns") -> list[str]:

@@ -157,12 +157,12 @@ class Linear(ActionSetBandit):
             best=np.zeros(sources),
         )
         self.shown: NDArray[np.float64] = np.zeros((sources, self.arms, self.dimension))
-        self.fixed = fixed
+        self.fixed, self.fixed_actions = fixed, None
         if fixed:
-            draw = self._draw
             if self.shown.size < _WORTH_COMPILING:
-                draw = getattr(draw, "py_func", draw)
-            draw(self.world, 0, self.shown[0])
+                self.show_one(0)
+            else:
+                self._each(show_each, np.zeros(1, dtype=np.int64))
             self.fixed_actions = self.shown[0]
 
     def _drawn_theta(self, rng: np.random.Generator) -> NDArray[np.float64]:

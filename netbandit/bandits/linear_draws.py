@@ -1,4 +1,4 @@
-"""Compiled draws of the ``linear`` bandit: sets of actions, and rewards."""
+"""Draws of the ``linear`` bandit, sets of actions and rewards: steps, which are compiled as parts of loops."""
 
 from math import sqrt
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.draws import beta, normal, uniform
-from netbandit.util.jit import Floats, njit
+from netbandit.util.jit import Floats
 
 
 class World(NamedTuple):
@@ -36,7 +36,6 @@ class World(NamedTuple):
     best: NDArray[np.float64]
 
 
-@njit(cache=True)
 def _note_means(world: World, source: int, actions: Floats) -> None:
     """Write the means of *actions*, shape (K, d), and the best of them."""
     theta = world.theta
@@ -53,7 +52,6 @@ def _note_means(world: World, source: int, actions: Floats) -> None:
     world.best[source] = best
 
 
-@njit(cache=True)
 def draw_from_cube(world: World, source: int, actions: Floats) -> None:
     """Draw every entry uniformly in [-1, 1] / sqrt(d); see `SETS`."""
     state = world.sets[source]
@@ -66,7 +64,6 @@ def draw_from_cube(world: World, source: int, actions: Floats) -> None:
     _note_means(world, source, actions)
 
 
-@njit(cache=True)
 def draw_from_pool(world: World, source: int, actions: Floats) -> None:
     """Draw vectors of the pool, none twice: the first steps of a shuffle, which are then undone; see `SETS`."""
     state = world.sets[source]
@@ -87,7 +84,6 @@ def draw_from_pool(world: World, source: int, actions: Floats) -> None:
     _note_means(world, source, actions)
 
 
-@njit(cache=True)
 def draw_from_bands(world: World, source: int, actions: Floats) -> None:
     """Draw the means from their bands, and then actions that have them; see `SETS`."""
     state = world.sets[source]
@@ -129,19 +125,16 @@ SETS = {"bands": draw_from_bands, "cube": draw_from_cube, "pool": draw_from_pool
 """What draws the next set of a source into its actions, shape (K, d), and notes its means."""
 
 
-@njit(cache=True)
 def beta_reward(world: World, agent: int, mean: float) -> float:
     """Return the agent's next reward, see `REWARDS`: Beta(m, 1 - m)."""
     return beta(world.rewards[agent], mean)
 
 
-@njit(cache=True)
 def bernoulli_reward(world: World, agent: int, mean: float) -> float:
     """Return the agent's next reward, see `REWARDS`: Bernoulli(m)."""
     return 1.0 if uniform(world.rewards[agent]) < mean else 0.0
 
 
-@njit(cache=True)
 def gaussian_reward(world: World, agent: int, mean: float) -> float:
     """Return the agent's next reward, see `REWARDS`: Gaussian around m."""
     return mean + world.deviation * normal(world.rewards[agent])

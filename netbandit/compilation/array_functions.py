@@ -53,7 +53,7 @@ class ArrayFunction(NamedTuple):
         paths: The source of each of its last arguments: an object's name and attributes.
         files: The source files of its text.
         nothing: Whether each object or attribute that it compares with None is None, by path: the text depends on it.
-        called: The compiled functions that it calls and that are attributes, by path.
+        called: The functions that it calls and that are attributes, by path.
     """
 
     function: Callable[..., Any]
@@ -151,7 +151,7 @@ class _Whole:
         writing: The functions being written.
         count: The number of functions written so far.
         nothing: Whether each object or attribute that is compared with None is None, by path.
-        called: The compiled functions that are attributes, by path.
+        called: The functions that are attributes, by path.
     """
 
     def __init__(self, objects: Mapping[str, Any]) -> None:
@@ -364,9 +364,11 @@ class _Writer(ast.NodeTransformer):
     def _called(self, node: ast.Call) -> tuple[FunctionType, dict[str, str], dict[str, ast.expr]] | None:
         """Return the called function that must be written, its bindings, and its remaining arguments."""
         positional = node.args
-        _, value = self._object(node.func) or ("", None)
+        path, value = self._object(node.func) or ("", None)
         if isinstance(node.func, ast.Attribute) and isinstance(value, MethodType):
             value, positional = value.__func__, [node.func.value, *positional]
+        elif isinstance(value, FunctionType):
+            self._whole.called[path] = value
         elif isinstance(node.func, ast.Name) and node.func.id not in self.names:
             value = self._function.__globals__.get(node.func.id)
             near = isinstance(value, FunctionType) and _package(value) == _package(self._function)

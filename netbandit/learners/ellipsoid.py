@@ -6,22 +6,25 @@ formula; with arms that stay the same, so are the estimate ``<x, theta_hat>`` an
 each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operations a decision.
 
 Where agents deposit what they know with a server, S holds what they have sent too, U what they have not, and a total
-that comes back waits in a table until its agent decides: most totals are replaced by a later one before they are
-needed, and only a new S takes d^3 operations.
+that comes back waits until its agent decides: most totals are replaced by a later one before they are needed, and only
+a new S takes d^3 operations.
 
-Passing all arrays of `Ellipsoids` to a compiled function costs more than a decision, and takes seconds to compile.
-Plain functions here are compiled by `netbandit.compilation`, for `netbandit.learners.ellipsoid_learner`, as parts of
-functions of the arrays they read; what is longer is compiled once, as functions of arrays. Those of all agents are
-passed whole, with the place in them: a view costs the loop that makes it more to compile than the call.
+Loops of decisions leave the d^3 operations to LAPACK, which is called between them: compiled into each loop they took
+seconds. Plain functions of one decision are compiled by `netbandit.compilation`, for
+`netbandit.learners.ellipsoid_learner`, as parts of loops; what is longer is compiled once, as functions of arrays.
+Those of all agents are passed whole, with the place in them: a view costs the loop that makes it more to compile than
+the call.
 """
 
-from math import isfinite, log, log1p, sqrt
+from math import inf, isfinite, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dgemv
+from scipy.linalg.lapack import dgetrf, dgetri
 
-from netbandit.util.jit import External, Floats, Integers, njit
+from netbandit.util.jit import Floats, Integers, njit
 
 
 class Ellipsoids(NamedTuple):
@@ -47,11 +50,7 @@ class Ellipsoids(NamedTuple):
         held: Observations in that matrix, shape (sets, M), int64.
         tally: Observations made by all agents before the present instant, and how many of these decisions have not had
             in their matrix, summed over all decisions; shape (2,), int64.
-        waiting: For each agent the row of `totals` that it adopts before its next decision, -1: none; shape (M,).
-        totals: Totals, packed: the upper triangle of a matrix row by row, then a vector; shape (rows, P).
-        apart: Own sums that were sent and are not in the total that waits, packed, shape (M, P).
-        counts: Observations in the total that waits, and in what stands apart from it, shape (M, 2), int64.
-        regularizer: What is added to a total, times the identity.
+        waiting: Whether a total waits for each agent, which adopts it before its next decision; shape (M,), bool.
     """
 
     shared_gram: Floats
@@ -74,11 +73,7 @@ class Ellipsoids(NamedTuple):
     log_det: Floats
     held: NDArray[np.int64]
     tally: NDArray[np.int64]
-    waiting: NDArray[np.int64]
-    totals: Floats
-    apart: Floats
-    counts: NDArray[np.int64]
-    regularizer: float
+    waiting: NDArray[np.bool_]
 
 
 class Trigger(NamedTuple):
@@ -104,8 +99,6 @@ def ellipsoids(
     inflation: Floats,
     *,
     received: bool = False,
-    deposits: bool = False,
-    regularizer: float = 0.0,
 ) -> Ellipsoids:
     """Return room for the beliefs of all agents, nothing learnt yet; `shared_gram` must be filled before use.
 
@@ -116,14 +109,10 @@ def ellipsoids(
         arms: The number K of arms if they stay the same, else 0.
         inflation: What the test adds to V, times the identity, shape (M,).
         received: See `Ellipsoids`.
-        deposits: Whether agents deposit with a server.
-        regularizer: See `Ellipsoids`.
     """
     matrices = (sets, agents, dimension, dimension)
     vectors = (sets, agents, dimension)
     tested = dimension if received or inflation.any() else 0
-    packed = dimension * (dimension + 1) // 2 + dimension
-    depositors = agents if deposits else 0
     return Ellipsoids(
         shared_gram=np.zeros(matrices),
         shared_response=np.zeros(vectors),
@@ -145,90 +134,65 @@ def ellipsoids(
         log_det=np.zeros((sets, agents)),
         held=np.zeros((sets, agents), dtype=np.int64),
         tally=np.zeros(2, dtype=np.int64),
-        waiting=np.full(agents, -1, dtype=np.int64),
-        # Each agent holds on to one row, and one more is written before an agent lets go of its own.
-        totals=np.zeros((depositors + 1, packed)),
-        apart=np.zeros((depositors, packed)),
-        counts=np.zeros((depositors, 2), dtype=np.int64),
-        regularizer=regularizer,
+        waiting=np.zeros(agents, dtype=np.bool_),
     )
 
 
-_GETRF, _GETRI = External("cython_lapack", "dgetrf", 6), External("cython_lapack", "dgetri", 7)
-_GEMV = External("cython_blas", "dgemv", 11)
-
 _ROWS = 64
 """How many rows of work space LAPACK wants to invert a matrix."""
-_AS_IT_IS = ord("N") * 0x01010101
-"""BLAS's letter for a matrix that is not transposed, in each byte of a number."""
 
 
-@njit(cache=True)
-def _factor(matrix: Floats, factors: Floats, numbers: NDArray[np.int32]) -> float:
-    """Fill in the LU decomposition of *matrix*, columns as rows, and return log det: minus infinity if it is singular.
-
-    Args:
-        matrix: Shape (d, d).
-        factors: Takes L and U, shape (d, d).
-        numbers: Takes the order of the rows, then d, work space, and 1; shape (d + 3,).
-    """
-    dimension = len(matrix)
-    for row in range(dimension):
-        for column in range(dimension):
-            factors[column, row] = matrix[row, column]
-    size, singular = numbers[dimension:], numbers[dimension + 1 :]
-    size[0] = dimension
-    size[2] = 1
-    _GETRF(size.ctypes, size.ctypes, factors.ctypes, size.ctypes, numbers.ctypes, singular.ctypes)
-    if singular[0] > 0:
-        return -np.inf
-    log_det = 0.0
-    for row in range(dimension):
-        log_det += log(abs(factors[row, row]))
-    return log_det
+def _factor(matrix: Floats) -> tuple[Floats, Integers, float]:
+    """Return the LU decomposition of *matrix*, shape (d, d), and log det: minus infinity if it is singular."""
+    factors, order, singular = dgetrf(matrix)
+    log_det = -inf if singular else 0.0
+    if not singular:
+        for entry in factors.diagonal().tolist():
+            log_det += log(abs(entry))
+    return factors, order, log_det
 
 
-@njit(cache=True)
-def _invert(matrix: Floats, inverse: Floats, numbers: NDArray[np.int32]) -> float:
-    """Fill in the inverse of *matrix*, columns as rows, and return log det; see `_factor`.
+def invert(matrix: Floats) -> tuple[Floats, float]:
+    """Return the inverse of *matrix*, shape (d, d), and log det.
 
     Raises:
         numpy.linalg.LinAlgError: The matrix is singular, or not finite.
     """
-    log_det = _factor(matrix, inverse, numbers)
+    factors, order, log_det = _factor(matrix)
     if not isfinite(log_det):
         raise np.linalg.LinAlgError("sums of observations that no matrix is the inverse of")
-    dimension = len(matrix)
-    work = np.empty((_ROWS, dimension))
-    size, rows = numbers[dimension:], numbers[dimension + 1 :]
-    rows[0] = _ROWS * dimension
-    _GETRI(size.ctypes, inverse.ctypes, size.ctypes, numbers.ctypes, work.ctypes, rows.ctypes, rows[1:].ctypes)
+    inverse, _ = dgetri(factors, order, _ROWS * len(matrix))
+    return inverse, log_det
+
+
+def solve(beliefs: Ellipsoids, param_set: int, agent: int, gram: Floats, response: Floats, arms: Floats) -> float:
+    """Have *agent* choose by these sums from now on; return log det of *gram*.
+
+    Args:
+        beliefs: See `refresh`, as the following two.
+        param_set: The same.
+        agent: The same.
+        gram: V, shape (d, d).
+        response: v, shape (d,).
+        arms: See `refresh`.
+
+    Raises:
+        numpy.linalg.LinAlgError: V is singular, or not finite.
+    """
+    found, log_det = invert(gram)
+    inverse, estimate = beliefs.inverse[param_set, agent], beliefs.estimate[param_set, agent]
+    inverse[:] = 0.5 * (found + found.T)  # rounding must not make it lopsided
+    estimate[:] = dgemv(1.0, inverse.T, response)
+    beliefs.log_det[param_set, agent] = log_det
+    if arms.shape[1]:
+        _fit(arms, inverse, estimate, beliefs.fits[param_set, agent], beliefs.widths[param_set, agent])
     return log_det
 
 
 @njit(cache=True)
-def _solve(
-    gram: Floats, response: Floats, arms: Floats, inverse: Floats, estimate: Floats, fits: Floats, widths: Floats
-) -> float:
-    """Fill in what an agent chooses by, and return log det; compiled once, where loops would each compile it again."""
-    dimension = len(gram)
-    numbers = np.empty(dimension + 3, dtype=np.int32)
-    log_det = _invert(gram, inverse, numbers)
-    for row in range(dimension):  # rounding must not make it lopsided: columns are read as rows
-        for column in range(row):
-            middle = 0.5 * (inverse[row, column] + inverse[column, row])
-            inverse[row, column] = middle
-            inverse[column, row] = middle
-    factors = np.empty((1, 2))
-    factors[0, 0] = 1.0
-    factors[0, 1] = 0.0
-    size, one, letter = numbers[dimension:], numbers[dimension + 2 :], numbers
-    letter[0] = _AS_IT_IS
-    one[0] = 1
-    _GEMV(
-        letter.ctypes, size.ctypes, size.ctypes, factors.ctypes, inverse.ctypes, size.ctypes, response.ctypes,
-        one.ctypes, factors[0, 1:].ctypes, estimate.ctypes, one.ctypes,
-    )  # fmt: skip
+def _fit(arms: Floats, inverse: Floats, estimate: Floats, fits: Floats, widths: Floats) -> None:
+    """Fill in ``<x, theta_hat>`` and ``x' V^-1 x`` of each of the *arms*."""
+    dimension = len(estimate)
     for arm in range(arms.shape[1]):
         fit = 0.0
         width = 0.0
@@ -240,43 +204,6 @@ def _solve(
             width += arms[row, arm] * partial
         fits[arm] = fit
         widths[arm] = width
-    return log_det
-
-
-@njit(cache=True)
-def _refresh(
-    param_set: int, agent: int, arms: Floats, received: bool, shared_gram: Floats, shared_response: Floats,
-    own_gram: Floats, own_response: Floats, inverse: Floats, estimate: Floats, fits: Floats, widths: Floats,
-    inflation: Floats, inflated: Floats, log_det: Floats, log_ratio: Floats, updates: Integers,
-) -> None:  # fmt: skip
-    """See `refresh`; the arrays are those of all agents."""
-    shared, own = shared_gram[param_set, agent], own_gram[param_set, agent]
-    dimension = len(shared)
-    gram = np.empty((dimension, dimension))
-    for row in range(dimension):
-        for column in range(dimension):
-            gram[row, column] = shared[row, column] + own[row, column]
-    numbers = np.empty(dimension + 3, dtype=np.int32)
-    factors = np.empty((dimension, dimension))
-    if received:
-        grown = _factor(gram, factors, numbers)
-    else:
-        for row in range(dimension):
-            factors[0, row] = shared_response[param_set, agent, row] + own_response[param_set, agent, row]
-        grown = _solve(
-            gram, factors[0], arms, inverse[param_set, agent], estimate[param_set, agent], fits[param_set, agent],
-            widths[param_set, agent],
-        )  # fmt: skip
-        log_det[param_set, agent] = grown
-    if inflated.shape[2]:
-        for row in range(dimension):
-            gram[row, row] += inflation[agent]
-        grown = _invert(gram, factors, numbers)
-        for row in range(dimension):
-            for column in range(dimension):
-                inflated[param_set, agent, row, column] = factors[column, row]
-    log_ratio[param_set, agent] = grown - _factor(shared, factors, numbers)
-    updates[param_set, agent] = 0
 
 
 def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
@@ -290,77 +217,27 @@ def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> No
         agent: The agent.
         arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
     """
-    _refresh(
-        param_set, agent, arms, beliefs.received, beliefs.shared_gram, beliefs.shared_response, beliefs.own_gram,
-        beliefs.own_response, beliefs.inverse, beliefs.estimate, beliefs.fits, beliefs.widths, beliefs.inflation,
-        beliefs.inflated, beliefs.log_det, beliefs.log_ratio, beliefs.updates,
-    )  # fmt: skip
+    shared = beliefs.shared_gram[param_set, agent]
+    gram = shared + beliefs.own_gram[param_set, agent]
+    if beliefs.received:
+        *_, grown = _factor(gram)
+    else:
+        response = beliefs.shared_response[param_set, agent] + beliefs.own_response[param_set, agent]
+        grown = solve(beliefs, param_set, agent, gram, response, arms)
+    if beliefs.inflated.shape[2]:
+        gram[np.diag_indices(len(gram))] += beliefs.inflation[agent]
+        beliefs.inflated[param_set, agent], grown = invert(gram)
+    *_, before = _factor(shared)
+    beliefs.log_ratio[param_set, agent] = grown - before
+    beliefs.updates[param_set, agent] = 0
 
 
 def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
     """Make everything afresh once S is another one, all of which was received; see `refresh`."""
     if beliefs.received:
-        beliefs.log_det[param_set, agent] = _solve(
-            beliefs.shared_gram[param_set, agent],
-            beliefs.shared_response[param_set, agent],
-            arms,
-            beliefs.inverse[param_set, agent],
-            beliefs.estimate[param_set, agent],
-            beliefs.fits[param_set, agent],
-            beliefs.widths[param_set, agent],
-        )
+        gram, response = beliefs.shared_gram[param_set, agent], beliefs.shared_response[param_set, agent]
+        solve(beliefs, param_set, agent, gram, response, arms)
     refresh(beliefs, param_set, agent, arms)
-
-
-@njit(cache=True)
-def _take_total(
-    param_set: int, agent: int, arms: Floats, received: bool, shared_gram: Floats, shared_response: Floats,
-    inverse: Floats, estimate: Floats, fits: Floats, widths: Floats, uses: Integers, log_det: Floats, held: Integers,
-    waiting: Integers, totals: Floats, apart: Floats, counts: Integers, regularizer: float,
-) -> None:  # fmt: skip
-    """Make S and s of *agent* the total that waits for it; see `take_in`."""
-    total, shared, response = totals[waiting[agent]], shared_gram[param_set, agent], shared_response[param_set, agent]
-    waiting[agent] = -1
-    dimension = len(response)
-    held[param_set, agent] = counts[agent, 0]
-    if not received:
-        held[param_set, agent] += counts[agent, 1] + uses[param_set, agent]
-    place = 0
-    for row in range(dimension):
-        for column in range(row, dimension):
-            shared[row, column] = total[place]
-            shared[column, row] = total[place]
-            place += 1
-        shared[row, row] += regularizer
-        response[row] = total[total.size - dimension + row]
-    if received:
-        log_det[param_set, agent] = _solve(
-            shared, response, arms, inverse[param_set, agent], estimate[param_set, agent], fits[param_set, agent],
-            widths[param_set, agent],
-        )  # fmt: skip
-    if counts[agent, 1]:
-        place = 0
-        for row in range(dimension):
-            for column in range(row, dimension):
-                shared[row, column] += apart[agent, place]
-                if column > row:
-                    shared[column, row] += apart[agent, place]
-                place += 1
-            response[row] += apart[agent, total.size - dimension + row]
-
-
-def take_in(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
-    """Let *agent*, which decides next, adopt the total that waits for it, if one does: only agents of one set deposit.
-
-    That set is passed, as for a constant numba would compile what is called once more.
-    """
-    if beliefs.waiting[agent] >= 0:
-        _take_total(
-            param_set, agent, arms, beliefs.received, beliefs.shared_gram, beliefs.shared_response, beliefs.inverse,
-            beliefs.estimate, beliefs.fits, beliefs.widths, beliefs.uses, beliefs.log_det, beliefs.held,
-            beliefs.waiting, beliefs.totals, beliefs.apart, beliefs.counts, beliefs.regularizer,
-        )  # fmt: skip
-        refresh(beliefs, param_set, agent, arms)
 
 
 def copy(beliefs: Ellipsoids, param_set: int, source: int, agent: int) -> None:
@@ -556,9 +433,3 @@ def same_bonus(terms: Floats, others: Floats) -> bool:
     for place in range(terms.size):
         same = same and terms[place] == others[place]
     return same
-
-
-def take_in_all(beliefs: Ellipsoids, param_set: int, agents: Integers, columns: Floats) -> None:
-    """Let each of *agents* `take_in` what waits for it."""
-    for row in range(agents.size):
-        take_in(beliefs, param_set, agents[row], columns)

@@ -43,7 +43,6 @@ class Start(NamedTuple):
         interval: Slots from one synchronisation to the next, or 0 where a test decides.
         growth: See `netbandit.learners.ellipsoid.Trigger`.
         received: Whether agents choose by what they have received alone.
-        regularizer: Of a total that is adopted from a server.
     """
 
     diagonal: Floats
@@ -53,7 +52,6 @@ class Start(NamedTuple):
     interval: int
     growth: float = -1.0
     received: bool = False
-    regularizer: float = 0.0
 
 
 class Loan(NamedTuple):
@@ -80,6 +78,7 @@ class EllipsoidLearner(StepLearner):
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
     all_sets: ClassVar[bool] = True
+    settles: ClassVar[bool | None] = True
 
     robust: SumRule = "mean"
     """How the sums of agents are combined: added up (``mean``), or the ``geometric`` median, the ``trimmed`` mean, the
@@ -144,11 +143,8 @@ class EllipsoidLearner(StepLearner):
                 self.columns.shape[1],
                 begin.inflation,
                 received=begin.received,
-                deposits=begin.growth >= 0,
-                regularizer=begin.regularizer,
             )
         self.beliefs: Ellipsoids = self._common["beliefs"]
-        self._waiting = self.beliefs.waiting if "deposit" in self.talks else None
         param_set = world.param_set
         alike = np.append(begin.diagonal, begin.inflation).reshape(2, agents)
         for agent in range(agents):
@@ -178,11 +174,19 @@ class EllipsoidLearner(StepLearner):
         """Return the first slot from *slot* on that ends a fixed interval; asked where not all decide in every slot."""
         return -(-(slot + 1) // self.interval) * self.interval - 1 if self.interval else slot
 
+    def unsettled_one(self, slot: int, agent: int) -> Any:
+        """Return whether a total waits for *agent*, or its inverse is to be made afresh."""
+        return self.beliefs.waiting[agent] or self.beliefs.updates[slot % self.world.sets, agent] >= REFRESH
+
+    def settle(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Make the inverses afresh that were updated often."""
+        param_set = slot % self.world.sets
+        for agent in agents[self.beliefs.updates[param_set, agents] >= REFRESH].tolist():
+            self._steps.refresh(self.beliefs, param_set, agent, self.columns)
+
     def choose_one(self, slot: int, agent: int, actions: Floats) -> Any:
         """Return the arm with the largest upper bound."""
         param_set = slot % self.world.sets
-        if self._waiting is not None:
-            self._steps.take_in(self.beliefs, param_set, agent, self.columns)
         self.beliefs.tally[1] += self.beliefs.tally[0] - self.beliefs.held[param_set, agent]
         bonus = self._bonus_now(param_set, slot, agent)
         if self._fixed is not None:
@@ -239,8 +243,6 @@ class EllipsoidLearner(StepLearner):
         self.beliefs.log_ratio[param_set, agent] += grown
         self.beliefs.uses[param_set, agent] += 1
         self.beliefs.updates[param_set, agent] += 1
-        if self.beliefs.updates[param_set, agent] >= REFRESH:
-            self._steps.refresh(self.beliefs, param_set, agent, self.columns)
 
     def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """See `StepLearner.learn`; worlds that have steps show no action that is longer than 1."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import SumRule, defence_checks
 from netbandit.learners.gathering import GatherLearner
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
@@ -99,10 +98,17 @@ class LinUcb(LinearLearner):
         self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """Choose and learn, user after user, in one compiled loop; see the base class."""
-        from netbandit.learners.linear_kernels import play_linucb
+        from netbandit.learners.ellipsoid import invert
+        from netbandit.learners.linear_kernels import REFRESH, play_linucb
 
         arms = np.empty(len(contexts), dtype=np.int64)
-        play_linucb(contexts, rewards, self.alpha, TIE, self._gram, self._inverse, self._response, self._updates, arms)
+        known = self._gram, self._inverse, self._response, self._updates
+        done = 0
+        while done < len(contexts):
+            done = play_linucb(contexts, rewards, self.alpha, TIE, *known, arms, done)
+            if self._updates[0] == REFRESH:
+                self._inverse[:], _ = invert(self._gram)
+                self._updates[0] = 0
         return arms
 
     @property
@@ -194,7 +200,6 @@ class SharedLinTs(SharedLinUcb):
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Begin as OFUL; draws come from ``thompson``, index: the agent."""
         super().start(world, agents, rng)
-        self._take_in = Compiled(self._steps.take_in_all, {"beliefs": self.beliefs}, "take_in_all")
         # An agent draws one stream, whichever of its sets decides.
         self._rngs = self._common.setdefault(
             "thompson", [world.streams.generator("thompson", agent) for agent in range(agents)]
@@ -207,7 +212,7 @@ class SharedLinTs(SharedLinUcb):
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Draw theta for each agent, and choose."""
         beliefs, param_set = self.beliefs, self.world.param_set
-        self._take_in(param_set, agents, self.columns)
+        self.settle(slot, agents)
         beliefs.tally[1] += (beliefs.tally[0] - beliefs.held[param_set, agents]).sum()
         # With V^-1 = C C', C z has the covariance V^-1.
         factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])

@@ -4,10 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.symmetric_root import Expansion
-from netbandit.util.jit import copy_matrix, copy_vector, njit
+from netbandit.util.jit import External, copy_vector, njit
 
-_REFRESH = 500
+REFRESH = 500
 """After so many rank-one updates the inverse is made afresh."""
+
+_GEMV, _GEMM = External("cython_blas", "dgemv", 11), External("cython_blas", "dgemm", 13)
+_AS_IT_IS, _TRANSPOSED = ord("n") * 0x01010101, ord("t") * 0x01010101
+"""BLAS's letters for how a matrix is read, in each byte of a number."""
 
 
 @njit(cache=True)
@@ -21,8 +25,9 @@ def play_linucb(
     response: NDArray[np.float64],
     updates: NDArray[np.int64],
     arms: NDArray[np.int64],
-) -> None:
-    """Play user after user; see :class:`netbandit.learners.linear.LinUcb`.
+    first: int,
+) -> int:
+    """Play user after user until the inverse is to be made afresh; see :class:`netbandit.learners.linear.LinUcb`.
 
     Args:
         contexts: Shape (users, K, m), C-contiguous.
@@ -32,16 +37,35 @@ def play_linucb(
         gram: V, shape (m, m), updated in place.
         inverse: V^-1, shape (m, m), updated in place.
         response: u, shape (m,), updated in place.
-        updates: Updates so far, shape (1,).
+        updates: Updates since the inverse was made afresh, `REFRESH` at most, shape (1,).
         arms: Takes the arms, shape (users,).
+        first: The user to begin with.
+
+    Returns:
+        The user to go on with; their number if all have played.
     """
     dimension = len(response)
     choices = contexts.shape[1]
-    scores = np.empty(choices)
-    for user in range(len(contexts)):
+    scores, theta, spread = np.empty(choices), np.empty(dimension), np.empty((choices, dimension))
+    size, factor = np.empty(5, dtype=np.int32), np.empty(2)
+    count, one, same, turned, nothing = size[1:], size[2:], size[3:], size[4:], factor[1:]
+    size[0] = dimension
+    count[0] = choices
+    one[0] = 1
+    same[0] = _AS_IT_IS
+    turned[0] = _TRANSPOSED
+    factor[0] = 1.0
+    nothing[0] = 0.0
+    for user in range(first, len(contexts)):
         context = contexts[user]
-        theta = np.dot(inverse, response)
-        spread = np.dot(context, inverse)
+        _GEMV(
+            turned.ctypes, size.ctypes, size.ctypes, factor.ctypes, inverse.ctypes, size.ctypes,
+            response.ctypes, one.ctypes, nothing.ctypes, theta.ctypes, one.ctypes,
+        )  # fmt: skip
+        _GEMM(
+            same.ctypes, same.ctypes, size.ctypes, count.ctypes, size.ctypes, factor.ctypes, inverse.ctypes,
+            size.ctypes, context.ctypes, size.ctypes, nothing.ctypes, spread.ctypes, size.ctypes,
+        )  # fmt: skip
         best = -np.inf
         for arm in range(choices):
             mean = 0.0
@@ -58,20 +82,19 @@ def play_linucb(
         reward = rewards[user, chosen]
         if np.isnan(reward):
             continue
-        x = context[chosen]
-        direction = spread[chosen]
         square = 1.0
         for column in range(dimension):
-            square += x[column] * direction[column]
-            response[column] += reward * x[column]
+            square += context[chosen, column] * spread[chosen, column]
+            response[column] += reward * context[chosen, column]
         for row in range(dimension):
-            scaled = direction[row] / square
+            scaled = spread[chosen, row] / square
             for column in range(dimension):
-                gram[row, column] += x[row] * x[column]
-                inverse[row, column] -= scaled * direction[column]
+                gram[row, column] += context[chosen, row] * context[chosen, column]
+                inverse[row, column] -= scaled * spread[chosen, column]
         updates[0] += 1
-        if updates[0] % _REFRESH == 0:
-            copy_matrix(np.linalg.inv(gram), inverse)
+        if updates[0] == REFRESH:
+            return user + 1
+    return len(contexts)
 
 
 @njit(cache=True)

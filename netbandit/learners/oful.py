@@ -103,12 +103,8 @@ class Oful(EllipsoidLearner, UploadLearner):
         self._sent: dict[int, Upload] = {}
         self._sent_before: dict[int, dict[int, Floats]] = {}
         self._total_of: dict[int, int] = {}
-        self._rows: dict[int, int] = {}
-        self._row_of = [-1] * agents
+        self._waiting: dict[int, tuple[Total, Upload | None]] = {}  # a total, and what was sent that is not in it
         self._lives = [0] * agents
-        self._in_row: list[Total | None] = [None] * (agents + 1)
-        self._users = [0] * (agents + 1)
-        self._free = list(range(agents, -1, -1))
         return Start(
             diagonal=np.full(agents, self.regularizer),
             inflation=np.zeros(agents),
@@ -117,7 +113,6 @@ class Oful(EllipsoidLearner, UploadLearner):
             interval=(self.every or 0) if fixed and not (world.isolated or world.deposits) else 0,
             growth=log(self.upload) if world.deposits and self.upload < inf else inf if world.deposits else -1.0,
             received=self.decide == "received",
-            regularizer=self.regularizer,
         )
 
     def _test_at(self) -> float:
@@ -173,8 +168,8 @@ class Oful(EllipsoidLearner, UploadLearner):
             self._sent_before.pop(agent, None)
             self._total_of.pop(agent, None)
             self._lives[agent] += 1
-            if self.world.deposits:
-                self.beliefs.waiting[agent] = -1
+            self._waiting.pop(agent, None)
+            self.beliefs.waiting[agent] = False
         super().forget(slot, agents)
 
     def _sums(self, agent: int, combined: Floats) -> Sums:
@@ -212,38 +207,40 @@ class Oful(EllipsoidLearner, UploadLearner):
         if total.observations < self._total_of.get(agent, 0):
             return False
         self._total_of[agent] = total.observations
-        beliefs = self.beliefs
-        sent, apart = self._sent.get(agent), 0
+        sent, rest = self._sent.get(agent), None
         if sent is not None:
             before = self._sent_before[agent]
             inside = own.observations if own.life == sent.life else 0
-            apart = sent.observations - inside
-            if apart:
-                beliefs.apart[agent] = sent.sums - before[inside] if inside else sent.sums
+            if sent.observations > inside:
+                rest = Upload(sent.sums - before[inside] if inside else sent.sums, sent.observations - inside)
             while before and (oldest := next(iter(before))) < inside:
                 del before[oldest]  # no total will have less of the agent's own
-        beliefs.counts[agent, 0] = total.observations
-        beliefs.counts[agent, 1] = apart
-        beliefs.waiting[agent] = self._row(agent, total)
+        self._waiting[agent] = total, rest
+        self.beliefs.waiting[agent] = True
         return True
 
-    def _row(self, agent: int, total: Total) -> int:
-        """Return the row of the table in which *total* waits for *agent*."""
-        before = self._row_of[agent]
-        if before >= 0:
-            self._users[before] -= 1
-            if not self._users[before]:
-                del self._rows[id(self._in_row[before])]
-                self._in_row[before] = None
-                self._free.append(before)
-        row = self._rows.get(id(total))
-        if row is None:
-            row = self._rows[id(total)] = self._free.pop()
-            self._in_row[row] = total  # kept, so that no other has its identity
-            self.beliefs.totals[row] = total.sums
-        self._users[row] += 1
-        self._row_of[agent] = row
-        return row
+    def settle(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Let *agents* adopt the totals that wait for them, too: only agents of one set deposit."""
+        for agent in agents[self.beliefs.waiting[agents]].tolist():
+            self._take_in(agent, *self._waiting.pop(agent))
+        super().settle(slot, agents)
+
+    def _take_in(self, agent: int, total: Total, rest: Upload | None) -> None:
+        """Let *agent* adopt a *total*, and the *rest* of what it has sent."""
+        beliefs = self.beliefs
+        gram, response = beliefs.shared_gram[0, agent], beliefs.shared_response[0, agent]
+        gram[:], response[:], _ = self._unpacked(total.sums)
+        gram[np.diag_indices(len(gram))] += self.regularizer
+        apart = 0 if rest is None or beliefs.received else rest.observations
+        self._hold(agent, total.observations + apart)
+        if beliefs.received:
+            self._steps.solve(beliefs, 0, agent, gram, response, self.columns)
+        if rest is not None:
+            sums = self._unpacked(rest.sums)
+            gram += sums.gram
+            response += sums.response
+        self._steps.refresh(beliefs, 0, agent, self.columns)
+        beliefs.waiting[agent] = False
 
     @property
     def unseen(self) -> float | None:

@@ -33,6 +33,8 @@ class StepLearner(Learner):
 
     all_sets: ClassVar[bool] = False
     """Whether one learner holds all sets of parameters, and its steps select one by the slot."""
+    settles: ClassVar[bool | None] = None
+    """Whether agents may have to `settle` before they decide; None: they never do, and compiled loops do not ask."""
     world: World = state()
     """The environment, as far as agents know it."""
 
@@ -77,12 +79,20 @@ class StepLearner(Learner):
         are the units bought, and how many of them were good, of shape (m,) each.
         """
 
+    def unsettled_one(self, slot: int, agent: int) -> Any:
+        """Return whether *agent* has to `settle` before it decides in *slot*; asked if the learner `settles`."""
+        return False
+
+    def settle(self, slot: int, agents: Agents) -> None:
+        """Do what is to be done before *agents* decide in *slot*, and is no step; by default nothing."""
+
     def wants_one(self, slot: int, agent: int) -> Any:
         """Return whether *agent* wants a synchronisation after its decision: ``wants_one(self, slot, agent)``."""
         return False
 
     def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
         """Return what :meth:`choose_one` does for each of *agents*."""
+        self.settle(slot, agents)
         if self.plays == "market":
             assert self.world.capacities is not None
             units = np.empty((len(agents), self.world.capacities.shape[1]))

@@ -121,11 +121,17 @@ def deliver_deciding(network: Engine, event: Event) -> None:
 def decide(network: Engine, due: list[Any], now: int) -> None:
     """Decide the entries due *now* (ns), and pass each receiver the new messages among them."""
     handler = network.handler
+    entries = pop_entries(network, due, now)
+    if len(entries) == 1:  # as at most instants where links differ
+        ((channel, entry),) = entries
+        if channel.wire.arrive(channel, entry, now):
+            handler(channel.receiver, [(now, channel.sender, entry[1] if entry[2] is None else entry[2].message)])
+        return
     together = network.links.instantaneous or network.flags.decides
     inboxes: list[tuple[int, list[Arrival]]] = []
     inbox: list[Arrival] = []
     receiver = -1
-    for channel, entry in pop_entries(network, due, now):
+    for channel, entry in entries:
         if channel.receiver != receiver:
             if inbox and not together:
                 handler(receiver, inbox)

@@ -74,14 +74,14 @@ class Wire(Steps):
             channels = [channel for channel in others if admits(channel, message, packet)]
             if not channels:
                 return DROPPED if others else NOT_SENT
+        if self.ahead and self.contacts is None:  # only its queue can delay it: one call for all channels
+            return self.begin(channels, message, packet, now, now, excepted)
         return self._put(channels, message, packet, now, excepted)
 
     def _put(
         self, channels: Sequence[Channel], message: Message, packet: Packet | None, now: int, excepted: int
     ) -> int:
-        """Put a message for which there is room on *channels* *now* (ns); see `put`."""
-        if self.contacts is None:  # only its queue can delay it: one call for all channels
-            return self.begin(channels, message, packet, now, now, excepted)
+        """Put a message for which there is room on *channels* *now* (ns), each when it can start; see `put`."""
         arrival, duration = NOT_SENT, self.duration(message.size)
         for channel in channels:
             if channel.receiver != excepted:

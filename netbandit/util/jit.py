@@ -117,11 +117,3 @@ def copy_vector(values: Floats, into: Floats) -> None:
     """
     for place in range(values.shape[0]):
         into[place] = values[place]
-
-
-@njit(cache=True)
-def copy_matrix(values: NDArray[np.floating[Any]], into: Floats) -> None:
-    """Write *values* into an array of the same shape, (n, m); see `copy_vector`."""
-    for row in range(values.shape[0]):
-        for column in range(values.shape[1]):
-            into[row, column] = values[row, column]

@@ -180,3 +180,27 @@ def test_the_text_for_something_is_none_for_nothing(factors):
     made = array_function(scaled, {"optional": Optional(factors)}, "scaled")
     for other in (None, np.zeros(4)):
         assert made.fits({"optional": Optional(other)}) == ((factors is None) == (other is None))
+
+
+class Drawing:
+    def __init__(self, draw):
+        self.draw = draw
+
+
+def half(agent):
+    return 0.5 * agent
+
+
+def twice(agent):
+    return 2.0 * agent
+
+
+def drawn(agent, drawing):
+    return drawing.draw(agent)
+
+
+@pytest.mark.parametrize("draw", [half, twice])
+def test_the_text_with_a_function_is_none_for_another(draw):
+    made = array_function(drawn, {"drawing": Drawing(draw)}, "drawn")
+    assert [made.fits({"drawing": Drawing(other)}) for other in (half, twice)] == [draw is half, draw is twice]
+    assert made.function(3.0) == draw(3.0)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from helpers.scenes import run, study
 
-from netbandit.compilation.steps import Compiled
-from netbandit.learners import ellipsoid
 from netbandit.learners.slots import Learner
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.drivers import slots
@@ -288,7 +286,7 @@ def test_what_is_updated_decision_by_decision_is_what_a_fresh_solution_gives(tmp
     assert run(tmp_path, *given, text=LINEAR).metrics["rounds"] > 0
     (driver,) = drivers
     beliefs, everybody = driver.learners[0].beliefs, np.arange(5)
-    Compiled(ellipsoid.take_in_all, {"beliefs": beliefs}, "take_in_all")(0, everybody, np.zeros((3, 0)))
+    driver.learners[0].settle(0, everybody)
     assert beliefs.updates.max() > 100
     for agent in everybody:
         before = beliefs.shared_gram[0, agent]

@@ -123,7 +123,7 @@ class Acknowledgements:
 
     def received(self, channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int) -> None:
         """See `RetryStep.received`: send the acknowledgement, or start the timeout of the sender."""
-        back = self._network.links.uplink(channel.receiver) if channel.is_broadcast else channel.back
+        back = self._network.links.uplink(channel.receiver) if channel.rank & 1 else channel.back  # of a broadcast
         if packet is None and channel.latency + back.latency > self._least:
             packet = _arrived(channel, message, ack_index, now)
         arrival = back.wire.put((back,), Message(ACK, ACK_BYTES, packet, message.round), None)

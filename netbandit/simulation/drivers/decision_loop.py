@@ -81,6 +81,8 @@ def compiled_loop(
             until = world.ready(first, last)
             if feedback is not None:
                 until = feedback.ready(first, until)
+            if learner.settles:
+                learner.settle(turns.slot(first), turns.agents(first))
             try:
                 reached = int(play(first, until, strategy.asks))
             except NoArmError as error:
@@ -89,7 +91,7 @@ def compiled_loop(
                 raise ReturnedError(f"{type(learner).__qualname__}.choose_one must return {text}", "learner") from None
             world.played(first, reached, turns.here)
             first = reached
-            if reached < until or (strategy.asks and account.calls.any()):
+            if strategy.asks and account.calls.any():
                 break
         if market and not turns.up.all():
             account.pass_over(np.flatnonzero(~turns.up), first)

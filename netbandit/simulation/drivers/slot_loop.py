@@ -16,6 +16,8 @@ def slot_by_slot(
 ) -> int:
     """Play the turns from *first* to before *last*; stop after one in which an agent calls.
 
+    Where a learner `settles`, the loop stops before a later turn in which an agent has to.
+
     Args:
         first: The first turn.
         last: The turn after the last one.
@@ -35,6 +37,13 @@ def slot_by_slot(
     for turn in range(first, last):
         slot = turns.slot(turn)
         begin, end = turns.places(turn)
+        if learner.settles is not None and turn > first:
+            for place in range(begin, end):
+                agent = turns.agent_at(place)
+                if turns.up[agent]:
+                    unsettled = learner.unsettled_one(slot, agent)
+                    if unsettled:
+                        return turn
         decided = 0
         regret = 0.0
         for place in range(begin, end):

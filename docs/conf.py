@@ -70,6 +70,7 @@ html_static_path = ["_static", "gallery/pictures/quickstart.png"]  # the picture
 html_favicon = "_static/icon.svg"
 html_css_files = ["netbandit.css"]
 html_show_sourcelink = False
+html_domain_indices = False  # of modules, to which no page leads
 # Pages without pages below them have nothing to show in a sidebar.
 _alone = (
     "trust/index",

@@ -1,14 +1,17 @@
 """The documentation in a browser: every page at two widths, light and dark, without a message on the console.
 
-It is skipped where the site was not built (``python -m sphinx -W -b html docs docs/_build/html``), and where there is
-no browser (``pip install netbandit[browser]``, and a Chromium).
+It is skipped where the site was not built (``python -m sphinx -W -b html docs docs/_build/html``), and what needs a
+browser where there is none (``pip install netbandit[browser]``, and a Chromium).
 """
 
 import functools
 import http.server
+import posixpath
+import re
 import shutil
 import threading
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from helpers import chromium
@@ -30,7 +33,6 @@ sweep.links.peer.latency = ["1 ms", "10 ms"]
 SITE = Path(__file__).parents[1] / "docs" / "_build" / "html"
 if not (SITE / "index.html").exists():
     pytest.skip("the site is not built", allow_module_level=True)
-chromium.needed()
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -75,6 +77,7 @@ TOO_WIDE = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
+    chromium.needed()
     with chromium.launched() as browser:
         yield browser
 
@@ -111,6 +114,38 @@ def test_no_page_complains_and_nothing_on_it_is_wider_than_its_window(address, b
     assert wrong == []
     # Nothing is fetched from elsewhere: the site can be read without a network.
     assert {url for url in asked if not url.startswith((address, "data:"))} == set()
+
+
+def linked(page):
+    """Yield the pages to which the header and the text of a page lead: on a phone its sidebar is closed."""
+    text = (SITE / page).read_text(encoding="utf-8")
+    for part in re.findall(r"<header.*?</header>|<article.*?</article>", text, re.DOTALL):
+        for link in re.findall(r'<a [^>]*href="([^"#?:]+\.html)["#?]', part):
+            yield posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
+
+
+def test_every_page_is_three_clicks_from_the_first():
+    found = last = {"index.html"}
+    for _ in range(3):
+        last = {link for page in last for link in linked(page)} - found
+        found = found | last
+    pages = {page.relative_to(SITE).as_posix() for page in SITE.rglob("*.html") if "_static" not in page.parts}
+    assert pages - found == {"genindex.html", "search.html"}  # what is looked up in other ways
+
+
+@pytest.mark.parametrize(("words", "entry"), [
+    ("links.peer.loss", "reference/keys/links.html#key-links.peer.loss"),
+    ("wrong_any", "reference/metrics.html#metric-wrong_any"),
+    ("coop-ucb2", "algorithms/coop-ucb2.html"),
+    ("nodes --battery", "reference/commands.html#cmdoption-netbandit-nodes-battery"),
+])  # fmt: skip
+def test_the_search_finds_keys_metrics_learners_and_options(address, browser, words, entry):
+    view = browser.new_page()
+    view.goto(f"{address}search.html?q={quote(words)}")
+    view.locator("#search-results .search-summary", has_text="finished").wait_for()
+    found = [link.get_attribute("href") for link in view.locator("#search-results ul.search > li > a").all()]
+    view.close()
+    assert entry in [re.sub(r"\?[^#]*", "", link) for link in found[:10]]
 
 
 @pytest.mark.parametrize("width", [1400, 390])

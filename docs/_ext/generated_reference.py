@@ -135,15 +135,16 @@ def commands() -> str:
 
 def metrics_page() -> str:
     """Return the page of all metrics."""
-    lines = [_NOTE, "# Metrics\n"]
-    lines.append(
-        "What `--json`, `table.csv` and the tables of Python hold for each replication. What does not exist or"
-    )
-    lines.append("is infinite is null.\n")
-    lines += ["| metric | unit | meaning | given by |", "|---|---|---|---|"]
+    lines = [
+        _NOTE,
+        "# Metrics\n",
+        "What `--json`, `table.csv` and the tables of Python hold for each replication. A value that does not exist",
+        "or is infinite is null.\n",
+    ]
     for name, entry in METRICS.items():
-        lines.append(f"| `{name}` | {entry.unit} | {_cell(entry.meaning)} | {_cell(entry.given_by)} |")
-    return "\n".join(lines) + "\n"
+        facts = f"*{entry.unit}*; " * bool(entry.unit) + f"given by {_cell(entry.given_by)}"
+        lines.append(f"```{{metric}} {name}\n{_cell(entry.meaning)}\n\n{facts}\n```\n")
+    return "\n".join(lines)
 
 
 def _kind(branch: Schema) -> str:
@@ -231,7 +232,8 @@ def _signature(_env: "BuildEnvironment", text: str, node: "desc_signature") -> s
 
 
 def setup(app: "Sphinx") -> dict[str, bool]:
-    """Have the pages written before Sphinx reads its sources, and its search find each key."""
+    """Have the pages written before Sphinx reads its sources, and its search find each key and metric."""
     app.add_object_type("key", "key", objname="key of a scenario", parse_node=_signature)
+    app.add_object_type("metric", "metric", objname="metric")
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True}

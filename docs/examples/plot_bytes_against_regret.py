@@ -12,9 +12,9 @@ import netbandit as nb
 
 ways = {
     "alone": nb.protocols.Silent(),
-    "to neighbours": nb.protocols.Local(ttl=1, route="flood"),
-    "two hops": nb.protocols.Local(ttl=2, route="flood"),
-    "to everybody": nb.protocols.Local(ttl=6, route="flood"),
+    "to neighbours": nb.protocols.Local(ttl=1),
+    "two hops": nb.protocols.Local(ttl=2),
+    "to everybody": nb.protocols.Local(ttl=6),
 }
 
 
@@ -25,7 +25,7 @@ def scenario(protocol):
         bandit=nb.bandits.Bernoulli(means=[0.4, 0.5, 0.6, 0.7]),
         learner=nb.learners.Ucb(),
         protocol=protocol,
-        run=nb.Run(horizon=1_500, replications=5, seed=3),
+        run=nb.Run(horizon=800, replications=5, seed=3),
     )
 
 

@@ -41,7 +41,7 @@ scenario = nb.Scenario(
     bandit=nb.bandits.Bernoulli(means=[0.2, 0.4, 0.5]),
     learner=Softmax(temperature=0.05),
     protocol=nb.protocols.Silent(),
-    run=nb.Run(horizon=2_000, replications=10),
+    run=nb.Run(horizon=1_000, replications=5),
 )
 results = scenario.sweep({"learner.temperature": [0.02, 0.05, 0.2]}, out="results/softmax")
 figure = results.plot("regret")
@@ -54,7 +54,7 @@ ucb = nb.Scenario(
     bandit=nb.bandits.Bernoulli(means=[0.2, 0.4, 0.5]),
     learner=nb.learners.Ucb(),
     protocol=nb.protocols.Silent(),
-    run=nb.Run(horizon=2_000, replications=10),
+    run=nb.Run(horizon=1_000, replications=5),
 ).run(out="results/softmax_ucb")
 print(results[results.metric == "regret"].groupby("learner.temperature", sort=False).value.mean())
 print("UCB1:", ucb[ucb.metric == "regret"].value.mean())

@@ -15,7 +15,7 @@ scenario = nb.Scenario(
     links=nb.Links(peer=nb.Link(latency="5 ms")),
     bandit=nb.bandits.Bernoulli(means=[0.3, 0.5, 0.7]),
     learner=nb.learners.Elimination(),
-    protocol=nb.protocols.Gis(),
+    protocol=nb.protocols.Flooding(),
     run=nb.Run(horizon=4_000),
 )
 advice = nb.advise_links(scenario, replications=5)

@@ -48,10 +48,11 @@ def audit(
 ) -> None:
     """Measure whether what is shared is as private as stated.
 
-    Epsilon is bounded from below by experiment. MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them
-    without any. Or it is a scenario: then whole runs are audited, in two worlds that differ in one reward of one agent,
-    by what this agent shares, whatever its learner, also one of your own. Which reward, and which numbers, is chosen by
-    a quarter of the runs, which the test leaves out, and said. It ends with exit code 1 if more leaves than is stated.
+    An experiment gives a lower bound of epsilon. MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; without any,
+    all of them are audited. It may also be a scenario: then whole runs are audited, on two inputs that differ in one
+    reward of one agent, by what this agent shares, whatever its learner, including your own. A quarter of the runs
+    chooses the reward and the numbers that are tested, which are printed; the test leaves these runs out. The exit code
+    is 1 if a bound exceeds what is stated.
     """
     from netbandit.studies.auditing.mechanisms import MECHANISMS
     from netbandit.util.extras import require

@@ -219,7 +219,7 @@ def valid_and_mistakes(
         except ScenarioError as error:
             lines += error.lines
             if cut and not Path(file).suffix and not Path(file).exists():
-                lines[-1] += f"; if this is of a value, quote that: --set '{cut} {file}'"
+                lines[-1] += f"; if this is part of a value, quote it: --set '{cut} {file}'"
     return studies, list(dict.fromkeys(lines))
 
 

@@ -31,7 +31,11 @@ def _tolerance(context: click.Context, param: click.Parameter, value: str) -> fl
 @click.argument("file", metavar="FILE")
 @set_option
 @click.option(
-    "--transport", type=click.Choice(["tcp", "udp"]), default="tcp", show_default=True, help="What the sockets speak."
+    "--transport",
+    type=click.Choice(["tcp", "udp"]),
+    default="tcp",
+    show_default=True,
+    help="The transport protocol of the sockets.",
 )
 @click.option(
     "--dilation",
@@ -100,7 +104,7 @@ def emulate(
     calibrate: bool,
     out: Path | None,
 ) -> None:
-    """Run a scenario on real sockets, beside its simulation.
+    """Run a scenario over real sockets, beside its simulation.
 
     What agents know and do, and the bytes of their messages, must be equal; times must be within their tolerance, as
     far as this host allows to say. Exit code 0: nothing differs; 1: something does; 2: the scenario cannot be emulated;

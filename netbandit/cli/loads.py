@@ -54,9 +54,9 @@ def _energy(context: click.Context, param: click.Parameter, value: str | None) -
 def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None:
     """Show the busiest links and uplinks of a folder of results.
 
-    That is the share of the run for which messages occupied them, and how long messages waited for those before them,
-    at the points that have the VALUEs given; means over replications. Where bandwidth is unlimited nothing waits, and
-    the links with most bytes come first.
+    The table shows the share of the run in which messages occupied each of them, and how long messages waited for those
+    before them, at the points with the given VALUEs; means over replications. Where bandwidth is unlimited nothing
+    waits, and the links with most bytes come first.
     """
     from netbandit.report.loads import busiest_links, tells
     from netbandit.results.loads import link_blocks
@@ -83,9 +83,9 @@ def nodes(folder: Path, where: tuple[str, ...], battery: float | None, rows: int
     """Show what each node sent and spent, how long batteries last.
 
     Energy is what the scenario charges for messages (links.peer.energy, links.uplink.energy) at both of their ends, and
-    what [energy] says besides; without energy.capacity that is divided equally among agents. What sending and receiving
-    take over air that agents share is in the sum alone. A battery lasts as long as its energy covers the power spent in
-    the run, net of what is harvested; where agents have batteries, those that run out first come first.
+    what [energy] says besides; without energy.capacity that is divided equally among agents. Over a shared radio
+    channel, the energy of sending and receiving is in the sum alone. A battery lasts as long as its energy covers the
+    power spent in the run, net of what is harvested; where agents have batteries, those that run out first come first.
     """
     from netbandit.report.loads import battery_line, spends, thirstiest_nodes
     from netbandit.results.loads import node_blocks

@@ -96,12 +96,12 @@ def reproduce(
     """Run the figures of a paper and say which of its claims hold.
 
     Prints three lines for each claim: the verdict, the number that decides it, and where that must lie; and at the end
-    a table of the verdicts, counted for each kind: claims of the paper, those decided by numbers of ours, those that a
-    setting was fitted to, and own questions. Draws each figure, and writes claims.csv. A paper begins with the list of
-    its figures and what each takes. Without a PAPER the papers are listed.
-    The claims of a figure that chance decides err together in at most 5 % (Holm): each is told with its p-value and the
-    level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
-    was not decided makes wrong verdicts likelier than the intervals say; --until-decided plans its looks and does not.
+    a table of the verdicts, counted for each kind: claims of the paper, those decided by our own numbers, those that a
+    setting was fitted to, and our own questions. Draws each figure, and writes claims.csv. A paper begins with the list
+    of its figures and what each takes. Without a PAPER the papers are listed.
+    The statistical claims of a figure have a family-wise error rate of at most 5 % (Holm): each is printed with its
+    p-value and the level at which it was tested. The number of replications is fixed in advance: to run again with more
+    because a claim was not decided raises the error rate; --until-decided plans its looks and does not.
     """
     from netbandit.studies.papers.figures import PaperError
     from netbandit.studies.papers.record import PaperRecordError

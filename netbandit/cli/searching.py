@@ -26,10 +26,12 @@ from netbandit.cli.exit_codes import fail
     "--minimize",
     metavar="METRIC[,METRIC]",
     default="",
-    help="What is to be as low as possible; of several metrics the front is found.",
+    help="A metric that is to be as low as possible; of several the Pareto front is found.",
 )
-@click.option("--maximize", metavar="METRIC[,METRIC]", default="", help="What is to be as high as possible.")
-@click.option("--trials", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="Candidates.")
+@click.option("--maximize", metavar="METRIC[,METRIC]", default="", help="A metric that is to be as high as possible.")
+@click.option(
+    "--trials", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="Number of candidates."
+)
 @jobs_option
 @set_option
 @click.option(
@@ -86,10 +88,10 @@ def optimize(
 ) -> None:
     """Search for the values of some keys at which metrics are best.
 
-    Candidates are proposed by Optuna, or are all that there are where these are no more than --trials. All have the
-    same seeds; those that are not decidedly worse than the best get more replications. The winners are measured again
-    with fresh seeds, and only these numbers are printed, with the command that repeats those of the first. The same
-    command goes on with a search that was interrupted.
+    Optuna proposes the candidates; if there are no more than --trials, all are tried. All have the same seeds; those
+    that are not significantly worse than the best get more replications. The winners are measured again with fresh
+    seeds, and only these numbers are printed, with the command that repeats those of the first. The same command
+    continues a search that was interrupted.
     """
     from netbandit.api.search import search
     from netbandit.running.search import SearchError, lines_of

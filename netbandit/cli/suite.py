@@ -122,8 +122,8 @@ def run(
 ) -> None:
     """Run a pair on all tracks, and show it among all recorded ones.
 
-    Where the command is ended it goes on later from where it was. A track that the pair cannot run on, or does not end
-    on in time, is shown as such.
+    The same command continues a run that was interrupted. A track that the pair cannot run on, or does not finish in
+    time, is shown as such.
     """
     from netbandit.studies.suite.comparing import compare_with
     from netbandit.studies.suite.entries import Entry
@@ -167,7 +167,7 @@ def show(tracks: str | None, out: Path, against: Path | None, pictures: bool, pa
 def record(file: Path, tracks: str | None, out: Path, jobs: int, limit: float, run_none: bool) -> None:
     """Run all shipped pairs and the references of the tracks, and write the values into FILE.
 
-    It takes hours; when it is called again, it goes on from where it was.
+    It takes hours; the same command continues where it was interrupted.
     """
     from netbandit.studies.suite.record import write_record
     from netbandit.studies.suite.recording import make_record

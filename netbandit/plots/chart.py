@@ -171,7 +171,8 @@ class Across:
             away: The offset of a mark, or, where a line joins marks, of the dots of its runs; a share of the axis.
         """
         span = self.axis.span if self.axis is not None else 0.0
-        named = self.axis is not None and self.axis.named
+        named = self.axis is not None and (self.axis.named or self._upright(points))
+        away *= named or self.name not in UNBOUNDED
         found = []
         for point in points:
             upward = y.of(point)
@@ -185,6 +186,10 @@ class Across:
             mark = Mark(across, upward, shapes.look(point), text, 0.0 if named else away * span)
             found.append(Placed(mark, point, far))
         return found
+
+    def _upright(self, points: Sequence[PointResult]) -> bool:
+        """Return whether a line of *points* goes straight up, as all spend the same, so that others would hide it."""
+        return self.name in UNBOUNDED and len(points) > 1 and len(set(map(self._on_axis, points))) == 1
 
     def _on_axis(self, point: PointResult) -> float:
         if self.name not in UNBOUNDED:
@@ -214,9 +219,9 @@ class _Content:
         self.areas = _areas(self.near()) if chart.waiting else {}
 
     def _lines(self, x: str, y: str, part: Arrangement) -> list[list[Placed]]:
-        """Return the marks of each line of a panel; marks or dots stand side by side around the values of a key."""
+        """Return the marks of each line of a panel; marks or dots stand side by side around the values of an axis."""
         keys, groups = self.chart.whole.keys, _lines_of(part, self.shapes, self.chart.step)
-        away = [aside(turn, len(groups)) if x in keys else 0.0 for turn in range(len(groups))]
+        away = [aside(turn, len(groups)) if x in (*keys, *UNBOUNDED) else 0.0 for turn in range(len(groups))]
         pairs = zip(groups, away, strict=True)
         return [
             self.axes[x].marks(line, self.heights[y], self.shapes, self.chart.step, beside) for line, beside in pairs

@@ -3,15 +3,20 @@
 from hashlib import sha256
 
 from netbandit.report.recipe import recipe
+from netbandit.results.failures import ENOUGH
 from netbandit.results.study_result import StudyResult
+from netbandit.results.varied_keys import varied
+from netbandit.util.key_paths import CASE
 from netbandit.util.text import in_words, pluralize
 
 _STATISTICS = (
-    "Means over replications have 95 % intervals: Student's for continuous metrics, and where values repeat that of "
-    "Clopper and Pearson for two distinct values and of Gaffke for more; medians and quantiles have intervals between "
-    "order statistics. Points are compared by paired differences of replications with the same seed, which share their "
-    "random inputs; a p-value is the smallest level at which the interval of a difference excludes zero, with Holm's "
-    "correction for all comparisons made together"
+    "Means over replications have 95 % confidence intervals: Student's t for continuous metrics; where values repeat, "
+    "the wider of Student's and that of Gaffke (Clopper and Pearson for two distinct values), between limits that are "
+    "estimated from the values; shares of runs have that of Clopper and Pearson; medians and quantiles have intervals "
+    "between order statistics. Points are compared by paired differences of replications with the same seed, which "
+    "share their random inputs; a p-value is the smallest level at which the interval of a difference excludes zero, "
+    "with Holm's correction for all comparisons made together. Where runs can fail, because agents drop the best arm "
+    f"or wait forever, means of fewer than {ENOUGH} replications are not compared"
 )
 
 
@@ -29,22 +34,26 @@ def methods(study: StudyResult) -> str:
     replications = pluralize(in_words([*map(str, numbers)], "or"), "replication")
     seeds = in_words([*map(str, sorted({run.seed for run in runs}))], "and")
     wanted = sum(len(point.runs) for point in study.points)
+    keys = [key for key in varied(study) if key != CASE]
+    several = f", which differ in {in_words(keys, 'and')}," if keys else ""
     each = " each" if len(study.points) > 1 else ""
     sentences = [
-        f"The simulations were made with netbandit {netbandit[1]} ({libraries_used})",
+        f"The simulations were run with netbandit {netbandit[1]} ({libraries_used})",
         *([f"They ran on {machines}"] if machines else []),
-        f"The study {study.name} has {pluralize(len(study.points), 'point')} with {replications}{each}, from the root "
-        f"seed {seeds}",
+        f"The study {study.name} has {pluralize(len(study.points), 'point')}{several} with {replications}{each}, from "
+        f"the root seed {seeds}",
         *([f"{wanted - len(runs)} of its {wanted} runs are missing"] if len(runs) < wanted else []),
         _STATISTICS,
     ]
     if made.scenario:
         sentences.append(f"The SHA-256 digest of {made.file}, as the report has it, is {_digest(made.scenario)}")
     if made.needs:
-        sentences.append(f"It needs {in_words(made.needs, 'and')}, whose contents the names of the runs depend on")
+        sentences.append(
+            f"The scenario needs {in_words(made.needs, 'and')}, whose contents are part of the hash of each run"
+        )
     lines = "".join(f"{run.fingerprint}\n" for run in runs)
     sentences.append(
-        f"That of the fingerprints of all runs, a line each in the order of the report, is {_digest(lines)}"
+        f"The SHA-256 digest of all fingerprints, one per line in the order of the report, is {_digest(lines)}"
     )
     return ". ".join(sentences) + "."
 

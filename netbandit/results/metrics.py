@@ -164,7 +164,9 @@ METRICS: dict[str, MetricEntry] = {
         "gosine whose ``block`` is not none",
     ),
     "blocked_liars": MetricEntry(
-        "links", "Liars among their neighbours that honest agents do not ask at the horizon.", "the same"
+        "links",
+        "Liars among their neighbours that honest agents do not ask at the horizon.",
+        "gosine whose ``block`` is not none",
     ),
     "recovery_slots": MetricEntry(
         "slots",

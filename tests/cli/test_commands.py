@@ -179,7 +179,7 @@ def test_all_mistakes_of_all_files_are_told_and_nothing_is_written(place):
 @pytest.mark.usefixtures("place")
 def test_a_value_that_the_shell_has_cut_is_told_to_be_quoted():
     done = call("check", "star.toml", "--set", "run.slot=5", "ms")
-    advice = "ms:1:1: file: no such file; if this is of a value, quote that: --set 'run.slot=5 ms'"
+    advice = "ms:1:1: file: no such file; if this is part of a value, quote it: --set 'run.slot=5 ms'"
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, advice)
     assert call("check", "star.toml", "--set", "run.slot=5 ms").exit_code == 0
     assert call("check", "star.toml", "none", "--set", "name=x").stderr.endswith("none:1:1: file: no such file\n")

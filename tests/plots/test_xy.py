@@ -84,6 +84,21 @@ def test_no_line_leads_to_an_epsilon_without_a_bound():
     assert panel.get_xlabel() == "privacy spent ε, worst-off agent"
 
 
+def test_lines_of_points_that_spend_the_same_stand_side_by_side():
+    runs = [
+        made_up(
+            parameters={"protocol.kind": kind, "learner.share": share, "learner.rounds": rounds},
+            metrics={"epsilon": {"private": 0.1, "rarely": 0.3}[share], "regret": 10.0 * rounds},
+        )
+        for kind in ("gis", "flooding")
+        for share in ("private", "rarely")
+        for rounds in (1, 2)
+    ]
+    places = [set(box[0].get_xdata()) for box in draw_chart(privacy_chart(arranged(runs))).axes[0].containers]
+    assert [len(some) for some in places] == [1] * 4
+    assert len(set.union(*places)) == 4
+
+
 def test_the_budget_stands_beside_the_points():
     runs = grid(PROTOCOLS, ("learner.rounds", [2, 4, 8]), bytes=lambda _, rounds: 100 * rounds)
     arrangement = arranged(runs)

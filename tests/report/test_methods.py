@@ -28,9 +28,9 @@ def test_methods_name_versions_machine_runs_seed_and_digests(tmp_path):
     nb.run(tmp_path / "waits.toml", out=tmp_path / "out")
     results = nb.load_results(tmp_path / "out")
     text = results.methods()
-    assert f"made with netbandit {nb.__version__} (python " in text
+    assert f"run with netbandit {nb.__version__} (python " in text
     assert f"They ran on {machine_text(machine())}." in text
-    assert "has 2 points with 3 replications each, from the root seed 7." in text
+    assert "has 2 points, which differ in links.peer.latency, with 3 replications each, from the root seed 7." in text
     page = write_report(tmp_path / "out").read_text(encoding="utf-8")
     scenario = re.search(r'aria-label="waits.toml"><code>(.*?)</code>', page, re.DOTALL)[1].replace("&#34;", '"')
     assert sha256(scenario.encode()).hexdigest() in text

@@ -89,7 +89,7 @@ def page(paper: Paper, record: Record, pictures: Path) -> str:
         pictures: The folder of the pictures, of which some may be missing.
     """
     lines = [f"# {paper.name}: {_title(paper)}\n", f"{paper.title}\n", *_summary(paper, record), ""]
-    lines += ["## Verdicts\n", *_verdict_table(paper, record), ""]
+    lines += ["## Verdicts\n", ":::{div} prose claims", *_verdict_table(paper, record), ":::\n"]
     for figure in paper.figures:
         lines += _section(paper, figure, record.get((paper.name, figure.id)), pictures)
     lines += ["## Setting\n", f"{_sentence(paper.setting)}\n"]

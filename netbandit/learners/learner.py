@@ -37,7 +37,7 @@ class AnyLearner(Part, ABC):
     needs_window: ClassVar[bool] = False
     """Whether it requires ``feedback.window``."""
     identifies: ClassVar[bool] = False
-    """Whether it is there to answer which arm is best; tables then show answers without being asked."""
+    """Whether it is there to answer which arm is best; tables show the answers of built-in ones without being asked."""
 
     def tells(self) -> Form | None:
         """Return the form of what its agents send, for Byzantine agents; None, the default: no lie is defined."""

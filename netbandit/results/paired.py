@@ -131,7 +131,7 @@ def paired_difference(
         baseline=sides[1],
         interval=statistic.of_differences(differences, confidence),
         p=p,
-        why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
+        why_open=too_few(short) + MEDIANS * (not statistic.rate) if short and len(pairs) > 1 else "",
         stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
     )
 

@@ -383,6 +383,20 @@ def half_width_of_counts(samples: tuple[float, ...], confidence: float) -> float
         samples: One number for each replication, not `all_equal`.
         confidence: The probability with which such intervals cover the expectation, were there no values farther away.
     """
+    tail, mean = (1 + confidence) / 2, float(np.mean(samples))
+    above, below = _with_limits(samples)
+    return max(_weighted_quantile(above, tail) - mean, _weighted_quantile(below, tail) + mean)
+
+
+def level_of_counts(samples: tuple[float, ...]) -> float:
+    """Return the smallest level at which `half_width_of_counts` is less than the distance of the mean from zero."""
+    mean = float(np.mean(samples))
+    above, below = _with_limits(samples)
+    return min(1.0, 2 * max(_chance_beyond(above, mean + abs(mean)), _chance_beyond(below, abs(mean) - mean)))
+
+
+def _with_limits(samples: tuple[float, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the samples with their upper limit, and their negatives with the negative of the lower one."""
     seen = np.asarray(samples, dtype=np.float64)
     values, counts = _counted(seen)
     count = len(seen)
@@ -392,11 +406,7 @@ def half_width_of_counts(samples: tuple[float, ...], confidence: float) -> float
     once = int((counts == 1).sum())
     farther = _FARTHER * min(1.0, (most - 1) / (count - 1)) * once / max(others, 1) / (others + 1)
     beyond = farther * float(values[-1] - values[0])
-    tail = (1 + confidence) / 2
-    mean = float(seen.mean())
-    upper = _weighted_quantile(np.append(seen, values[-1] + beyond), tail)
-    lower = -_weighted_quantile(np.append(-seen, beyond - values[0]), tail)
-    return max(upper - mean, mean - lower)
+    return np.append(seen, values[-1] + beyond), np.append(-seen, beyond - values[0])
 
 
 def _unit(seen: NDArray[np.float64]) -> float:
@@ -432,6 +442,14 @@ def _weighted_quantile(knots: NDArray[np.float64], probability: float) -> float:
         if min(abs(step), right - left) < _PRECISE:
             break
     return low + width * min(max(place, left), right)
+
+
+def _chance_beyond(knots: NDArray[np.float64], at: float) -> float:
+    """Return the probability that the weighted sum of *knots* is larger than *at*, which is at least their mean."""
+    values, counts = np.unique(knots, return_counts=True)
+    low, width = float(values[0]), float(values[-1] - values[0])
+    place = (at - low) / width
+    return _beyond((values - low) / width, counts, place)[0] if place < 1 else 0.0
 
 
 def _beyond(values: NDArray[np.float64], counts: NDArray[np.int64], at: float) -> tuple[float, float]:

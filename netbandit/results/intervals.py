@@ -231,11 +231,13 @@ def share(samples: Samples, confidence: float) -> Interval:
         raise ValueError("no replication has a value")
     if any(sample not in (0, 1) for sample in samples):
         raise ValueError("a share is counted over samples that are 0 or 1")
-    from scipy.special import betaincinv  # in half the time that scipy.stats takes to import
 
-    ones, tail = sum(map(int, samples)), (1 - confidence) / 2
-    low = float(betaincinv(ones, count - ones + 1, tail)) if ones else 0.0
-    high = float(betaincinv(ones + 1, count - ones, 1 - tail)) if ones < count else 1.0
+    def highest(ones: int) -> float:
+        weights = np.repeat([0.0, 1.0], [count - ones, ones + 1])
+        return _weighted_quantile(weights, (1 + confidence) / 2) if ones < count else 1.0
+
+    ones = sum(map(int, samples))
+    low, high = 1 - highest(count - ones), highest(ones)
     return Interval(ones / count, low, high, confidence, count)
 
 
@@ -348,7 +350,10 @@ _NODES = np.arange(0, 14, 1 / 16)
 """Nodes of an integral; the integrand falls with the exponential function of each."""
 
 _CROSSINGS = np.concatenate([2.0 ** np.arange(-25, -1, 0.25), 1 - 2.0 ** np.arange(-1, -20, -0.25)])
-"""Where an integral may cross the real axis, as parts of the way from one pole to the other."""
+"""Where the path of an integral may cross the axis, as parts of the way from one pole to the other."""
+
+_NEAR = 0.1
+"""How far from the best place a path crosses the axis, in widths of the peak there."""
 
 _SAME = 1e-12
 """Values are the same if they differ by less than this part of the largest: they may have been added up otherwise."""
@@ -378,6 +383,20 @@ def half_width_of_counts(samples: tuple[float, ...], confidence: float) -> float
         samples: One number for each replication, not `all_equal`.
         confidence: The probability with which such intervals cover the expectation, were there no values farther away.
     """
+    tail, mean = (1 + confidence) / 2, float(np.mean(samples))
+    above, below = _with_limits(samples)
+    return max(_weighted_quantile(above, tail) - mean, _weighted_quantile(below, tail) + mean)
+
+
+def level_of_counts(samples: tuple[float, ...]) -> float:
+    """Return the smallest level at which `half_width_of_counts` is less than the distance of the mean from zero."""
+    mean = float(np.mean(samples))
+    above, below = _with_limits(samples)
+    return min(1.0, 2 * max(_chance_beyond(above, mean + abs(mean)), _chance_beyond(below, abs(mean) - mean)))
+
+
+def _with_limits(samples: tuple[float, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the samples with their upper limit, and their negatives with the negative of the lower one."""
     seen = np.asarray(samples, dtype=np.float64)
     values, counts = _counted(seen)
     count = len(seen)
@@ -387,11 +406,7 @@ def half_width_of_counts(samples: tuple[float, ...], confidence: float) -> float
     once = int((counts == 1).sum())
     farther = _FARTHER * min(1.0, (most - 1) / (count - 1)) * once / max(others, 1) / (others + 1)
     beyond = farther * float(values[-1] - values[0])
-    tail = (1 + confidence) / 2
-    mean = float(seen.mean())
-    upper = _weighted_quantile(np.append(seen, values[-1] + beyond), tail)
-    lower = -_weighted_quantile(np.append(-seen, beyond - values[0]), tail)
-    return max(upper - mean, mean - lower)
+    return np.append(seen, values[-1] + beyond), np.append(-seen, beyond - values[0])
 
 
 def _unit(seen: NDArray[np.float64]) -> float:
@@ -407,9 +422,9 @@ def _counted(samples: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray[np
 
 
 def _weighted_quantile(knots: NDArray[np.float64], probability: float) -> float:
-    """Return a quantile of the sum of *knots* with weights that are uniform on the simplex, by Newton's method.
+    """Return a quantile, at least the median, of the sum of *knots* with weights that are uniform on the simplex.
 
-    It looks for the logarithm of the probability beyond, which is nearly linear in the tail.
+    Newton's method looks for the logarithm of the probability beyond, which is nearly linear in the tail.
     """
     values, counts = np.unique(knots, return_counts=True)
     low, width = float(values[0]), float(values[-1] - values[0])
@@ -429,25 +444,40 @@ def _weighted_quantile(knots: NDArray[np.float64], probability: float) -> float:
     return low + width * min(max(place, left), right)
 
 
+def _chance_beyond(knots: NDArray[np.float64], at: float) -> float:
+    """Return the probability that the weighted sum of *knots* is larger than *at*, which is at least their mean."""
+    values, counts = np.unique(knots, return_counts=True)
+    low, width = float(values[0]), float(values[-1] - values[0])
+    place = (at - low) / width
+    return _beyond((values - low) / width, counts, place)[0] if place < 1 else 0.0
+
+
 def _beyond(values: NDArray[np.float64], counts: NDArray[np.int64], at: float) -> tuple[float, float]:
     """Return the probability that the sum of weighted *values* is larger than *at*, and its density there.
 
     Weights on the simplex are exponential variables E_i over their sum, so that is the probability that the sum of
-    (x_i - at) E_i is positive: an integral of its moment generating function M(s) / s along a line between the poles at
-    0 and at 1 / max(x_i - at). It is taken where M(s) / s is least (a saddle), and, as a function of arsinh, by the
-    trapezoidal rule, whose error falls exponentially with the number of nodes there (Trefethen and Weideman 2014, The
-    exponentially convergent trapezoidal rule).
+    (x_i - at) E_i is positive: an integral of M(s) / s, where M(s) is its moment generating function, between the poles
+    at 0 and at 1 / max(x_i - at). The path crosses the axis where M(s) / s is least, and bends as that of steepest
+    descent (Daniels 1954, Saddlepoint approximations in statistics); there the error of the trapezoidal rule falls
+    exponentially with the number of nodes (Trefethen and Weideman 2014, The exponentially convergent trapezoidal rule).
     """
     away = values - at
-    pole = 1 / away.max()
-    crossings = pole * _CROSSINGS
-    saddle = crossings[np.argmin(-(np.log1p(np.multiply.outer(-crossings, away)) @ counts) - np.log(crossings))]
-    scale = min(saddle, pole - saddle)
-    nodes = saddle + 1j * scale * np.sinh(_NODES)
+    crossings = _CROSSINGS / away.max()
+    heights = np.log1p(np.multiply.outer(-crossings, away)) @ counts + np.log(crossings)
+    saddle, distance = float(crossings[heights.argmax()]), math.inf
+    while distance > _NEAR:  # Newton's method, with steps that shrink with the distance and so stay between the poles
+        slopes = away / (1 - saddle * away)
+        slope = float(slopes @ counts) - 1 / saddle
+        scale = 1 / math.sqrt(float(slopes**2 @ counts) + saddle**-2)
+        distance = abs(slope) * scale
+        saddle -= slope * scale**2 / (1 + distance)
+    bend = 2 / 3 * (float(slopes**3 @ counts) - saddle**-3) * scale**3
+    nodes = saddle + scale * (bend * (np.cosh(_NODES) - 1) + 1j * np.sinh(_NODES))
+    steps = scale * (bend * np.sinh(_NODES) + 1j * np.cosh(_NODES)) * (_NODES[1] / math.pi)
+    steps[0] /= 2  # the other half is the mirror image
     factors = 1 - np.multiply.outer(nodes, away)
-    parts = np.exp(-(np.log(factors) @ counts)) * np.cosh(_NODES) * (scale * _NODES[1] / math.pi)
-    parts[0] /= 2
-    return float((parts / nodes).real.sum()), float((parts * ((1 / factors) @ counts)).real.sum())
+    parts = np.exp(-(np.log(factors) @ counts)) * steps
+    return float((parts / nodes).imag.sum()), float((parts * ((1 / factors) @ counts)).imag.sum())
 
 
 _QUANTILE = re.compile(r"q(\d{1,2})")

@@ -337,7 +337,7 @@ def test_notes_that_differ_in_numbers_are_one_and_a_key_that_some_points_use_is_
     def notes(sweep):
         return [note.split(" ", 1)[1] for note in check(load("race.toml", text=RACE + sweep)).notes]
 
-    text = "run.replications: wrong_any tells learner.confidence = 0.02 from 0.04 from about"
+    text = "run.replications: about"
     (note,) = notes('"learner.confidence" = [0.3, 0.02, 0.01, 0.005]')
     assert note.startswith(text)
     assert note.endswith("(in the sweep: learner.confidence = 0.02); with other numbers at 2 more points")

@@ -8,6 +8,7 @@ from netbandit.simulation.execution import ExecutionError, execution
 
 startup.end_at_once()
 startup.search_rarely()
+startup.import_sparingly()
 if startup.is_command() and sys.argv[1:2] in (["check"], ["run"]):
     describing.described = False
 

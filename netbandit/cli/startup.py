@@ -1,4 +1,4 @@
-"""How the command begins: Ctrl-C while it is still being imported, and Python's search for garbage cycles."""
+"""How the command begins: Ctrl-C while it is still being imported, Python's search for garbage cycles, and imports."""
 
 import atexit
 import gc
@@ -41,8 +41,19 @@ def search_rarely() -> None:
     more at the end, takes a fifth of the time in which a small scenario is checked.
     """
     if is_command():
-        gc.set_threshold(50_000, 20, 20)
+        gc.set_threshold(200_000, 20, 20)
         atexit.register(gc.freeze)  # first in, last out: nothing is left to be done after it
+
+
+def import_sparingly() -> None:
+    """Let libraries that this process imports, if it is the command, leave out what no command uses.
+
+    That is threads for linear algebra, which runs have in one thread anyway, and looking through all packages
+    that are installed for plugins of pydantic's. What the user has set in the environment stays.
+    """
+    if is_command():
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def is_command() -> bool:

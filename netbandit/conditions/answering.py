@@ -48,5 +48,5 @@ def notes(facts: Facts) -> Iterator[Problem]:
         return
     least = enough(delta)
     if facts.run.replications < least:
-        text = f"wrong_any tells learner.confidence = {delta:g} from {2 * delta:g} from about {least:,} on"
+        text = f"about {least:,} replications tell wrong_any = {delta:g} (learner.confidence) from {2 * delta:g}"
         yield ("run", "replications"), text

@@ -16,7 +16,8 @@ observed.
 For values within known limits there is a distribution-free interval (Gaffke 2005; Learned-Miller and Thomas 2019): the
 upper end is the quantile of ``sum w_i x_i + w_{n+1} limit``, where the weights are uniform on the simplex. For zeros
 and ones it is the Clopper-Pearson interval. The density of that sum is a B-spline with the knots ``x_1 .. x_n, limit``
-(Curry and Schoenberg 1966), so random numbers are needed only for many replications.
+(Curry and Schoenberg 1966); its integral is computed as one of a moment generating function, which takes no longer
+with many replications, and needs no library that would take longer to import than a small study to run.
 
 Our values have no known limits. If values repeat, the observed extremes are the limits. If the few values that differ
 from the most frequent one are all distinct, unobserved values lie farther away (Good 1953: the share of values seen
@@ -39,15 +40,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results.metrics import RATES
-
-if TYPE_CHECKING:
-    from scipy.interpolate import BSpline
 
 CONFIDENCE = 0.95
 """The confidence level of intervals in tables and pictures."""
@@ -233,11 +231,13 @@ def share(samples: Samples, confidence: float) -> Interval:
         raise ValueError("no replication has a value")
     if any(sample not in (0, 1) for sample in samples):
         raise ValueError("a share is counted over samples that are 0 or 1")
-    from scipy.special import betaincinv  # in half the time that scipy.stats takes to import
 
-    ones, tail = sum(map(int, samples)), (1 - confidence) / 2
-    low = float(betaincinv(ones, count - ones + 1, tail)) if ones else 0.0
-    high = float(betaincinv(ones + 1, count - ones, 1 - tail)) if ones < count else 1.0
+    def highest(ones: int) -> float:
+        weights = np.repeat([0.0, 1.0], [count - ones, ones + 1])
+        return _weighted_quantile(weights, (1 + confidence) / 2) if ones < count else 1.0
+
+    ones = sum(map(int, samples))
+    low, high = 1 - highest(count - ones), highest(ones)
     return Interval(ones / count, low, high, confidence, count)
 
 
@@ -343,11 +343,17 @@ _FARTHER = 4.0
 _ENOUGH = 10
 """The number of values occurring once that suffices to estimate the spread."""
 
-_MOST_KNOTS = 200
-"""A spline of more knots takes longer than drawing the weights."""
+_PRECISE, _MOST_STEPS = 1e-9, 100
+"""How close to a quantile, in ranges of the values, a search ends, or after how many steps."""
 
-_DRAWS = 4_000_000
-"""Weights that are drawn then, all together."""
+_NODES = np.arange(0, 14, 1 / 16)
+"""Nodes of an integral; the integrand falls with the exponential function of each."""
+
+_CROSSINGS = np.concatenate([2.0 ** np.arange(-25, -1, 0.25), 1 - 2.0 ** np.arange(-1, -20, -0.25)])
+"""Where the path of an integral may cross the axis, as parts of the way from one pole to the other."""
+
+_NEAR = 0.1
+"""How far from the best place a path crosses the axis, in widths of the peak there."""
 
 _SAME = 1e-12
 """Values are the same if they differ by less than this part of the largest: they may have been added up otherwise."""
@@ -377,6 +383,20 @@ def half_width_of_counts(samples: tuple[float, ...], confidence: float) -> float
         samples: One number for each replication, not `all_equal`.
         confidence: The probability with which such intervals cover the expectation, were there no values farther away.
     """
+    tail, mean = (1 + confidence) / 2, float(np.mean(samples))
+    above, below = _with_limits(samples)
+    return max(_weighted_quantile(above, tail) - mean, _weighted_quantile(below, tail) + mean)
+
+
+def level_of_counts(samples: tuple[float, ...]) -> float:
+    """Return the smallest level at which `half_width_of_counts` is less than the distance of the mean from zero."""
+    mean = float(np.mean(samples))
+    above, below = _with_limits(samples)
+    return min(1.0, 2 * max(_chance_beyond(above, mean + abs(mean)), _chance_beyond(below, abs(mean) - mean)))
+
+
+def _with_limits(samples: tuple[float, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the samples with their upper limit, and their negatives with the negative of the lower one."""
     seen = np.asarray(samples, dtype=np.float64)
     values, counts = _counted(seen)
     count = len(seen)
@@ -386,11 +406,7 @@ def half_width_of_counts(samples: tuple[float, ...], confidence: float) -> float
     once = int((counts == 1).sum())
     farther = _FARTHER * min(1.0, (most - 1) / (count - 1)) * once / max(others, 1) / (others + 1)
     beyond = farther * float(values[-1] - values[0])
-    tail = (1 + confidence) / 2
-    mean = float(seen.mean())
-    upper = _weighted_quantile(np.append(seen, values[-1] + beyond), tail)
-    lower = -_weighted_quantile(np.append(-seen, beyond - values[0]), tail)
-    return max(upper - mean, mean - lower)
+    return np.append(seen, values[-1] + beyond), np.append(-seen, beyond - values[0])
 
 
 def _unit(seen: NDArray[np.float64]) -> float:
@@ -406,42 +422,62 @@ def _counted(samples: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray[np
 
 
 def _weighted_quantile(knots: NDArray[np.float64], probability: float) -> float:
-    """Return a quantile of the sum of *knots* with weights that are uniform on the simplex."""
-    knots = np.sort(knots)
-    low, width = float(knots[0]), float(knots[-1] - knots[0])
-    places = (knots - low) / width
-    highest = int((places == 1).sum())
-    if highest + int((places == 0).sum()) == len(places):  # two values: the weight of the upper one has a beta law
-        from scipy.special import betaincinv
+    """Return a quantile, at least the median, of the sum of *knots* with weights that are uniform on the simplex.
 
-        return low + width * float(betaincinv(highest, len(places) - highest, probability))
-    if len(places) > _MOST_KNOTS:
-        return low + width * _drawn_quantile(places, probability)
-    law = _integral(tuple(places.tolist()))
-    last = math.nextafter(1.0, 0.0)
-    start, end = (float(law(place)) for place in (0.0, last))
-    wanted = start + probability * (end - start)
-    left, right = 0.0, last
-    for _ in range(8):  # each step narrows the place to a 32nd
-        grid = np.linspace(left, right, 33)
-        after = int(np.clip(np.searchsorted(law(grid), wanted), 1, 32))
-        left, right = float(grid[after - 1]), float(grid[after])
-    return low + width * (left + right) / 2
-
-
-@lru_cache(maxsize=2)  # a p-value asks for many quantiles of the same two
-def _integral(places: tuple[float, ...]) -> "BSpline[np.float64]":
-    from scipy.interpolate import BSpline
-
-    return BSpline.basis_element(places, extrapolate=False).antiderivative()
+    Newton's method looks for the logarithm of the probability beyond, which is nearly linear in the tail.
+    """
+    values, counts = np.unique(knots, return_counts=True)
+    low, width = float(values[0]), float(values[-1] - values[0])
+    places = (values - low) / width
+    mean = float(places @ counts) / len(knots)
+    deviation = math.sqrt(float((places - mean) ** 2 @ counts) / len(knots) / (len(knots) + 1))
+    left, right, place = 0.0, 1.0, mean + NormalDist().inv_cdf(probability) * deviation
+    for _ in range(_MOST_STEPS):
+        if not left < place < right:
+            place = (left + right) / 2
+        beyond, density = _beyond(places, counts, place)
+        left, right = (place, right) if beyond > 1 - probability else (left, place)
+        step = beyond * math.log(beyond / (1 - probability)) / density if min(beyond, density) > 0 else math.inf
+        place += step
+        if min(abs(step), right - left) < _PRECISE:
+            break
+    return low + width * min(max(place, left), right)
 
 
-def _drawn_quantile(places: NDArray[np.float64], probability: float) -> float:
-    """Return the quantile of drawn sums; equal places share a weight, and the draws are the same each time."""
-    values, counts = np.unique(places, return_counts=True)
-    draws = max(2_000, min(40_000, _DRAWS // len(values)))
-    weights = np.random.default_rng(0).standard_gamma(counts, size=(draws, len(values)))
-    return float(np.quantile(weights @ values / weights.sum(axis=1), probability))
+def _chance_beyond(knots: NDArray[np.float64], at: float) -> float:
+    """Return the probability that the weighted sum of *knots* is larger than *at*, which is at least their mean."""
+    values, counts = np.unique(knots, return_counts=True)
+    low, width = float(values[0]), float(values[-1] - values[0])
+    place = (at - low) / width
+    return _beyond((values - low) / width, counts, place)[0] if place < 1 else 0.0
+
+
+def _beyond(values: NDArray[np.float64], counts: NDArray[np.int64], at: float) -> tuple[float, float]:
+    """Return the probability that the sum of weighted *values* is larger than *at*, and its density there.
+
+    Weights on the simplex are exponential variables E_i over their sum, so that is the probability that the sum of
+    (x_i - at) E_i is positive: an integral of M(s) / s, where M(s) is its moment generating function, between the poles
+    at 0 and at 1 / max(x_i - at). The path crosses the axis where M(s) / s is least, and bends as that of steepest
+    descent (Daniels 1954, Saddlepoint approximations in statistics); there the error of the trapezoidal rule falls
+    exponentially with the number of nodes (Trefethen and Weideman 2014, The exponentially convergent trapezoidal rule).
+    """
+    away = values - at
+    crossings = _CROSSINGS / away.max()
+    heights = np.log1p(np.multiply.outer(-crossings, away)) @ counts + np.log(crossings)
+    saddle, distance = float(crossings[heights.argmax()]), math.inf
+    while distance > _NEAR:  # Newton's method, with steps that shrink with the distance and so stay between the poles
+        slopes = away / (1 - saddle * away)
+        slope = float(slopes @ counts) - 1 / saddle
+        scale = 1 / math.sqrt(float(slopes**2 @ counts) + saddle**-2)
+        distance = abs(slope) * scale
+        saddle -= slope * scale**2 / (1 + distance)
+    bend = 2 / 3 * (float(slopes**3 @ counts) - saddle**-3) * scale**3
+    nodes = saddle + scale * (bend * (np.cosh(_NODES) - 1) + 1j * np.sinh(_NODES))
+    steps = scale * (bend * np.sinh(_NODES) + 1j * np.cosh(_NODES)) * (_NODES[1] / math.pi)
+    steps[0] /= 2  # the other half is the mirror image
+    factors = 1 - np.multiply.outer(nodes, away)
+    parts = np.exp(-(np.log(factors) @ counts)) * steps
+    return float((parts / nodes).imag.sum()), float((parts * ((1 / factors) @ counts)).imag.sum())
 
 
 _QUANTILE = re.compile(r"q(\d{1,2})")

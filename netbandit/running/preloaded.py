@@ -19,7 +19,7 @@ from netbandit.simulation.drivers import slots
 
 __all__ = ["check", "slots", "threadpoolctl", "worker"]
 
-gc.set_threshold(50_000, 20, 20)  # as in the command itself
+gc.set_threshold(200_000, 20, 20)  # as in the command itself
 gc.freeze()  # what workers share with this process is no garbage, and stays shared
 
 end_with_parent()  # workers own the pipe that tells this process when the last of them, and the command, have ended

@@ -91,7 +91,7 @@ class ProgressReport:
                 self._update(self._bar)
             if not self._warned and self._is_long():
                 self._warned = True
-                self._say("; a long study, which goes on from where it was if it is stopped (--estimate: said ahead)")
+                self._say("; if it is stopped, the same command continues it (--estimate tells the time in advance)")
 
     def _later(self, seconds: float, what: Callable[[], None]) -> None:
         self._timer = threading.Timer(seconds, what)

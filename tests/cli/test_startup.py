@@ -27,6 +27,16 @@ def test_only_the_command_looks_for_garbage_rarely(monkeypatch, program, rarely)
         gc.set_threshold(*before)
 
 
+@pytest.mark.parametrize(("program", "found"), [("/usr/bin/netbandit", "1"), ("analysis.py", None)])
+def test_only_the_command_has_linear_algebra_start_no_threads_and_what_the_user_says_stays(monkeypatch, program, found):
+    monkeypatch.setattr("sys.argv", [program])
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "one")
+    startup.import_sparingly()
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == found
+    assert os.environ["PYDANTIC_DISABLE_PLUGINS"] == "one"
+
+
 SMALL = """\
 schema = 1
 name = "small"
@@ -55,7 +65,7 @@ main()
             "matplotlib networkx numba pandas rich scipy netbandit.compilation netbandit.learners.linear "
             "netbandit.protocols.local netbandit.protocols.sink netbandit.simulation.drivers.epochs",
         ),
-        ("run", "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
+        ("run", "networkx numba pandas scipy.interpolate scipy.linalg scipy.special scipy.stats"),
     ],
 )
 def test_a_command_imports_nothing_large_that_it_does_not_need(tmp_path, command, spared):

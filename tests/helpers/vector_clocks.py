@@ -25,7 +25,9 @@ class Clocks(nb.Learner):
 
     def receive(self, slot, agents, sources, payloads, sent_slots):
         np.maximum.at(self.newest, (agents, sources), sent_slots)
-        np.add.at(self.overtaken, agents, payloads > self.newest[agents])
+        late = payloads > self.newest[agents]
+        late[np.arange(len(agents)), agents] = False  # over rounds agents that do not decide send, too
+        np.add.at(self.overtaken, agents, late)
 
     def figures(self):
         heard = self.newest >= 0  # what never arrives cannot arrive too late

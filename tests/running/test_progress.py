@@ -109,7 +109,7 @@ def test_a_study_that_is_found_to_be_long_is_said_to_be_so_once(clock, monkeypat
         assert stream.getvalue() == ""  # of what was told before
         clock.now = began + seconds
         told(done, total)
-    line = "31 of 400 runs after 60 s, 31 a minute, about 12 min left; a long study, which goes on from where it was"
+    line = "31 of 400 runs after 60 s, 31 a minute, about 12 min left; if it is stopped, the same command continues"
     assert stream.getvalue().startswith(line)
     told(32, 400)
     assert len(stream.getvalue().splitlines()) == 1

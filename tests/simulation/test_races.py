@@ -155,6 +155,7 @@ CAUSAL = {
     "earliest": ("protocol.kind=earliest", "links.peer.latency={uniform=['1 ms', '9 ms']}"),
     "server": ("protocol.kind=master-worker", "links.uplink.latency={uniform=['1 ms', '9 ms']}", "links.peer.loss=0.1"),
     "gis": ("protocol.kind=gis",),
+    "gis, one decides": ("protocol.kind=gis", "run.activity=one"),
     "flooding": ("protocol.kind=flooding", "run.activity={share=0.5}"),
     "flooding at once": ("protocol={kind='flooding', timing='asynchronous'}",),
     "same slots": ("links.peer.latency={uniform=['4.1 ms', '5 ms']}",),

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 _TICKS = 6
 """The most numbers on an axis with a tick each, if there is room."""
 
+_MAGNITUDES = 10.0
+"""Of panels whose heights differ by more, the lower ones would be flat on one linear scale."""
+
 _LETTERS = 7
 """No tick of its own has more."""
 
@@ -92,6 +95,8 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
             if panel.kind == "points":
                 _references(axes, runs, panel, {name: look_of[name].colour for name in names})
         _finish(axes, panel, len(model.panels))
+    if _one_height(model.panels):
+        _level(panels, bars=_one_scale(model.panels))
     if any(panel.kind not in ("bars", "cells") for panel in model.panels) and look_of:
         marked = any(panel.kind == "points" for panel in model.panels)
         handles = [
@@ -166,6 +171,25 @@ def _points(
 def _one_scale(panels: "Sequence[Panel]") -> bool:
     """Return whether bars stand side by side with the same kind of height, which only the first labels."""
     return all(panel.kind == "bars" and bool(panel.y_label) == (index == 0) for index, panel in enumerate(panels))
+
+
+def _one_height(panels: "Sequence[Panel]") -> bool:
+    """Return whether panels side by side have the same height, on axes of one kind, which only the first labels."""
+    first, *others = panels
+    alike = all(_height(one) == _height(first) for one in others)
+    return bool(others) and first.kind != "cells" and alike and not any(one.y_label for one in others)
+
+
+def _height(panel: "Panel") -> tuple[object, ...]:
+    return panel.y, panel.minus, panel.ratio_to, panel.per, "y" in panel.log
+
+
+def _level(panels: "Sequence[Axes]", *, bars: bool) -> None:
+    """Give *panels* the same vertical limits, unless their heights are of other magnitudes on linear axes."""
+    lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
+    if not bars and (panels[0].get_yscale() == "log" or max(highs) <= _MAGNITUDES * min(highs)):
+        for axes in panels:
+            axes.set_ylim(min(lows), max(highs))
 
 
 def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[str, str]) -> None:

@@ -1,13 +1,12 @@
 """Paired differences between entries on a track: significance, ranks, dominance, variance."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results import intervals
-from netbandit.results.paired import holm, p_value
+from netbandit.results.paired import holm
 from netbandit.studies.suite.cells import Cell
 
 LEVEL = 0.05
@@ -32,18 +31,11 @@ def p_values(differences: Numbers) -> Numbers:
     spread = np.array([not intervals.all_equal(row) for row in rows], dtype=np.bool_)
     counted = np.array([intervals.are_counts(row) for row in rows], dtype=np.bool_) & spread
     found[~spread & (differences != 0).all(axis=1)] = 2.0 ** (1 - differences.shape[1])
+    if spread.any():
+        found[spread] = ttest_1samp(differences[spread], 0.0, axis=1).pvalue  # Student's
     for index in np.flatnonzero(counted).tolist():
-        found[index] = _of_counts(tuple(rows[index]))
-    plain = spread & ~counted
-    if plain.any():
-        found[plain] = ttest_1samp(differences[plain], 0.0, axis=1).pvalue  # Student's, in a hundredth of the time
+        found[index] = max(found[index], intervals.level_of_counts(tuple(rows[index])))
     return found
-
-
-@lru_cache(maxsize=10_000)  # ranks and dominance ask for the same ones
-def _of_counts(differences: tuple[float, ...]) -> float:
-    found = p_value(lambda confidence: intervals.mean(differences, confidence))
-    return 1.0 if found is None else found
 
 
 def decided(levels: Sequence[float]) -> NDArray[np.bool_]:

@@ -19,12 +19,17 @@ RESOLVED = {"name": "x", "run": {"horizon": 100, "seed": 1}, "topology": {"agent
 HEIGHTS = [1.0, 2.0, 90.0]
 
 
-def drawn(**keys: object) -> list[float]:
+def point(heights: list[float], agents: int = 2) -> PointResult:
+    resolved = {**RESOLVED, "topology": {"agents": agents}}
     runs = []
-    for number, height in enumerate(HEIGHTS):
-        run = fake_result({}, RESOLVED, number)
+    for number, height in enumerate(heights):
+        run = fake_result({}, resolved, number)
         curve = Curve(np.array([0, 100]), np.array([0.0, height]))
         runs.append(replace(run, curves={"regret": curve}, metrics={**run.metrics, "regret": height}))
+    return PointResult({}, resolved, runs=runs)
+
+
+def drawn(**keys: object) -> list[float]:
     asked = {
         "id": "f",
         "title": "t",
@@ -34,7 +39,7 @@ def drawn(**keys: object) -> list[float]:
         **keys,
     }
     figure = Figure.model_validate(asked)
-    curves, points, bars = draw_figure(FigureRuns(figure, [PointResult({}, RESOLVED, runs=runs)])).axes[:3]
+    curves, points, bars = draw_figure(FigureRuns(figure, [point(HEIGHTS)])).axes[:3]
     ends = [float(line.get_ydata()[-1]) for line in (curves.lines[0], points.lines[0])]
     return [*ends, bars.patches[0].get_height()]
 
@@ -42,6 +47,20 @@ def drawn(**keys: object) -> list[float]:
 def test_curves_points_and_bars_show_the_mean_or_the_median():
     assert drawn() == pytest.approx([31.0] * 3)
     assert drawn(statistic="median") == pytest.approx([2.0] * 3)
+
+
+@pytest.mark.parametrize(("times", "label", "alike"), [(3, "", True), (30, "", False), (3, "regret", False)])
+def test_panels_that_are_compared_share_a_scale_where_all_of_them_can_be_read_on_it(times, label, alike):
+    asked = {
+        "id": "f",
+        "title": "t",
+        "scenarios": ["one.toml"],
+        "series": [{"name": name, "where": {"topology.agents": agents}} for name, agents in (("a", 2), ("b", 3))],
+        "panels": [{"series": ["a"]}, {"series": ["b"], "y_label": label}],
+    }
+    points = [point([10.0]), point([10.0 * times], agents=3)]
+    low, high = draw_figure(FigureRuns(Figure.model_validate(asked), points)).axes
+    assert (low.get_ylim() == high.get_ylim()) is alike
 
 
 def test_what_is_drawn_is_no_part_of_what_is_recorded(tmp_path, monkeypatch):

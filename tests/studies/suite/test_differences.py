@@ -51,7 +51,9 @@ def test_levels_are_those_of_the_interval_of_a_mean():
     from netbandit.results.intervals import mean
     from netbandit.results.paired import p_value
 
-    rows = np.random.default_rng(6).normal(0.5, 1, (5, 20))
+    rng = np.random.default_rng(6)
+    rows = np.concatenate([rng.normal(0.5, 1, (5, 20)), rng.poisson(0.5, (5, 20)) - rng.poisson(0.1, (5, 20))])
+    rows[-1] = [1.0] * 12 + [2.0] * 7 + [2.5]
     for row, level in zip(rows, p_values(rows), strict=True):
         assert abs(level - p_value(lambda confidence, row=row: mean(row.tolist(), confidence))) < 1e-6
     counts = np.array([[1.0] * 15 + [2.0] * 5, [3.0] * 20, [0.0] * 20])

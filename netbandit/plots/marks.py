@@ -155,7 +155,7 @@ def zero_place(drawn: Sequence[Band]) -> float | None:
 
 def zero_below(low: float, high: float) -> float:
     """Return the position of zero on a logarithmic axis of positive values from *low* to *high*."""
-    return low / max((high / low) ** (1 / 8), 2.0)
+    return float(low / max((high / low) ** (1 / 8), 2.0))
 
 
 def at_zero_place(one: Band, zero: float | None) -> Band:

@@ -337,8 +337,9 @@ def _bend_upward(panels: Sequence["Axes"]) -> None:
         low = max(low, min(float(heights[-1]) for heights in curves if heights[-1] > 0) / _BEGIN)
     low, high = float(ends[ends > 0].min(initial=low)), max(panel.dataLim.y1 for panel in panels)
     zero = zero_below(low, high) if 0 in ends else None
-    for line in runs if zero is not None else ():
-        line.set_ydata(np.where(line.get_ydata() == 0, zero, line.get_ydata()))
+    for line in runs:
+        heights = np.asarray(line.get_ydata(), dtype=np.float64)
+        line.set_ydata(heights if zero is None else np.where(heights == 0, zero, heights))
     for panel in panels:
         panel.set_yscale("log")
         panel.set_ylim(0.8 * low if zero is None else zero, 1.6 * high)

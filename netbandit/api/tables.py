@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.results import paper_formats
 from netbandit.results.columns import main_metric, run_values
 from netbandit.results.paper_entries import PaperEntries, paper_entries
-from netbandit.results.remarks import comparison_notes, exploration_lines, failure_lines, remarks, trouble_lines
+from netbandit.results.remarks import comparison_notes, failure_lines, remarks, trouble_lines
 from netbandit.results.study_result import StudyResult
 from netbandit.results.tables import columns as all_columns
 from netbandit.util.text import each_once
@@ -92,7 +92,6 @@ def table_of(
             *comparison_notes(study, metrics),
             *trouble_lines(study),
             *failure_lines(study),
-            *exploration_lines(study),
             *remarks(study),
         ]
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Watch
-from netbandit.checks.exploration import unequal_exploration
+from netbandit.checks.exploration import unequal_learners
 from netbandit.checks.ineffective_keys import LinkKey, ineffective_key_notes
 from netbandit.checks.point_check import PointCheck, is_large
 from netbandit.network.topology import Topology, TopologyError
@@ -108,7 +108,7 @@ def _checked(document: Document, watch: Watch, own_code: bool) -> RunPlan:
     if problems:
         raise document.error(problems)
     idle_notes += ineffective_key_notes(document, link_keys)
-    if differ := unequal_exploration(point.resolved["learner"] for point in points):
+    for differ in unequal_learners([point.resolved["learner"] for point in points]):
         swept = document.data.get("sweep", {})
         places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]
         idle_notes.append((next(iter(places), ("learner", "kind")), differ))

@@ -1,6 +1,6 @@
-"""Compares the learners' exploration bonuses (alpha): regrets are comparable only if these are equal."""
+"""Compares the learners' exploration bonuses (alpha) and knowledge: regrets are comparable only if these are equal."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _FIXED = ("klucb", "dec-ucb")
@@ -27,6 +27,22 @@ def bonus_alpha(learner: Mapping[str, Any]) -> float | None:
         case "dec-ucb":
             return 8 / 3 if learner.get("theorem") == 1 else 6.0
     return None
+
+
+def unequal_learners(learners: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return warnings if the regrets of *learners*, tables as below, are not comparable."""
+    return [*filter(None, [unequal_exploration(learners), unequal_knowledge(learners)])]
+
+
+def unequal_knowledge(learners: Iterable[Mapping[str, Any]]) -> str:
+    """Return a warning if some of *learners*, tables as below, are told the gap of the instance and others are not."""
+    told = {learner.get("gap") == "true" and learner.get("rounds") is not None for learner in learners}
+    if len(told) < 2:
+        return ""
+    return (
+        'learner.gap = "true" tells some learners the smallest gap of the instance, which is not known beforehand, and '
+        "others not: lower regret may come from that; a number tells them nothing"
+    )
 
 
 def unequal_exploration(learners: Iterable[Mapping[str, Any]]) -> str:

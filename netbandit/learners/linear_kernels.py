@@ -4,12 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.symmetric_root import Expansion
-from netbandit.util.jit import External, copy_vector, njit
+from netbandit.util.jit import blas, copy_vector, njit
 
 REFRESH = 500
 """After so many rank-one updates the inverse is made afresh."""
 
-_GEMV, _GEMM = External("cython_blas", "dgemv", 11), External("cython_blas", "dgemm", 13)
+_GEMV, _GEMM = blas("dgemv", 11), blas("dgemm", 13)
 _AS_IT_IS, _TRANSPOSED = ord("n") * 0x01010101, ord("t") * 0x01010101
 """BLAS's letters for how a matrix is read, in each byte of a number."""
 

@@ -22,12 +22,11 @@ class Thompson(CountingLearner):
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Initialise the state."""
         super().start(world, agents, rng)
-        self.rngs = [world.streams.generator("thompson", agent) for agent in range(agents)]
-        self._deviation = world.sub_gaussian if world.law == "gaussian" else None
+        from netbandit.util import numpy_draws
 
-    def why_no_loop(self, *, isolated: bool) -> str | None:
-        """See `StepLearner.why_no_loop`."""
-        return None if isolated else "a loop would be begun for each agent and slot, and numpy draws faster"
+        self.rngs = [world.streams.generator("thompson", agent) for agent in range(agents)]
+        self._draws, self._states = numpy_draws, numpy_draws.addresses(self.rngs)
+        self._deviation = world.sub_gaussian if world.law == "gaussian" else None
 
     def _choose_arms(self, slot: int, agents: Agents, found: NDArray[np.int64]) -> None:
         """Do what `choose_one` does; all numbers of an agent are drawn at once, which for numpy is faster."""
@@ -64,9 +63,10 @@ class Thompson(CountingLearner):
             arm = self.known.arms[agent, place]
             pulls, sums = self.known.pulls[agent, arm], self.known.sums[agent, arm]
             if self._deviation is None:
-                drawn = self.rngs[agent].beta(1.0 + sums, 1.0 + max(pulls - sums, 0.0))
+                rest = pulls - sums if pulls > sums else 0.0
+                drawn = self._draws.beta(self._states[agent], 1.0 + sums, 1.0 + rest)
             else:
-                drawn = self.rngs[agent].standard_normal()
+                drawn = self._draws.standard_normal(self._states[agent])
                 drawn = inf if pulls == 0.0 else sums / pulls + self._deviation / sqrt(pulls) * drawn
             if drawn > highest:
                 highest = drawn

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from netbandit.plots.answers import answer, answer_of_two, range_of
 from netbandit.plots.bands import Kind
 from netbandit.plots.bottleneck import draw_bottleneck, is_busy, most_busy, queues
-from netbandit.plots.chart import Chart, draw_chart
+from netbandit.plots.chart import HOPS, Chart, draw_chart
 from netbandit.plots.chart_kinds import (
     BUDGETS,
     axis_key,
@@ -205,16 +205,21 @@ def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
 
 
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
-    left_out = {id(point): what for point in arrangement.points if (what := _of_no_diameter(point))}
-    some = tuple(point for point in arrangement.points if id(point) not in left_out)
-    few = replace(arrangement, points=some).looking_like(arrangement)
-    without = f", without {' and '.join(dict.fromkeys(left_out.values()))}" if left_out else ""
+    few, without = _having_a_diameter(arrangement)
     parts = _parts(few, beside_topology(arrangement), diameter_varies)
     charts = [(name, fixed, diameter_chart(part, fixed)) for name, (fixed, part) in _named("diameter", parts)]
     return [
         Planned(name, partial(draw_chart, replace(chart, title=f"{chart.title}{without}")), answers=not fixed)
         for name, fixed, chart in charts
     ]
+
+
+def _having_a_diameter(arrangement: Arrangement) -> tuple[Arrangement, str]:
+    """Return the points whose networks have a diameter, and how a title says that others are left out."""
+    left_out = {id(point): what for point in arrangement.points if (what := _of_no_diameter(point))}
+    some = tuple(point for point in arrangement.points if id(point) not in left_out)
+    without = f", without {' and '.join(dict.fromkeys(left_out.values()))}" if left_out else ""
+    return replace(arrangement, points=some).looking_like(arrangement), without
 
 
 def _of_no_diameter(point: PointResult) -> str:
@@ -534,6 +539,11 @@ def _chart(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tu
         if not free:
             raise UnknownNameError(f"--x: must be given, one of {', '.join((SLOT, *arrangement.keys, *metrics))}")
         x = best if best in free else next((key for key in free if arrangement.scale(key) is not None), free[0])
+    without = ""
+    if HOPS in (x, y):
+        arrangement, without = _having_a_diameter(arrangement)
+        if not arrangement.points:
+            raise UnknownNameError(f"{HOPS}: no point is left{without}, which have none of their own")
     words = [y, "against", x] + ([] if color is None else ["by", color])
     if color is None:
         color = next((key for key in arrangement.keys if key not in (x, *arrangement.facing)), None)
@@ -543,7 +553,7 @@ def _chart(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tu
         title = answer_of_two(arrangement, x, y)
     else:
         title = answer(arrangement, arrangement.points, x, y) if arrangement.scale(x) is not None else ""
-    return replace(chart, title=title or range_of(arrangement, y) or chart.title), words
+    return replace(chart, title=f"{title or range_of(arrangement, y) or chart.title}{without}"), words
 
 
 def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:

@@ -19,7 +19,7 @@ patterns in its ``stand_ins``. Invalid combinations are rejected before anything
 from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.network.network import Network
-from netbandit.parts.component import Checks, CommunicationPattern, Others
+from netbandit.parts.component import Checks, CommunicationPattern, Note, Others
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
@@ -72,19 +72,24 @@ def misfit(kind: type[NetworkProtocol], pattern: CommunicationPattern) -> str | 
 
 
 def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
-    """Yield the mistakes of *protocol* with the *others*, for the learner's communication pattern.
+    """Yield the mistakes and notes of *protocol* with the *others*, for the learner's communication pattern.
 
     A learner that never communicates is checked as for calls.
     """
     pattern: CommunicationPattern = getattr(others, "talk", "call")
     if pattern not in protocol.patterns or misfit(type(protocol), pattern) is not None:
         return  # reported by misfit()
-    if pattern in protocol.stand_ins:
-        yield from _stand_in(protocol, pattern).check_with(others)
-        return
-    yield from protocol.check_with(others)
-    if pattern != "broadcast" and isinstance(protocol, BroadcastProtocol) and protocol.uses_peer_links:
+    used = _stand_in(protocol, pattern)
+    yield from used.check_with(others)
+    if pattern != "broadcast" and isinstance(used, BroadcastProtocol) and used.uses_peer_links:
         yield from must_be_connected(others, "a round over ")
+    if protocol.used_links == {"peer"} and not protocol.isolated and others.components > 1:
+        sizes = sorted({len(component) for component in others.graph.components})
+        agents = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes[0], sizes[-1])))
+        found = f"{others.components:,} components of {agents} agent{'s' * (sizes[-1] > 1)}"
+        key = "components" if others.kinds["topology"] == "hybrid" else "family"
+        text = f"{found}, which hear nothing of one another over {others.kinds['protocol']}: each learns on its own"
+        yield Note(key, text, "topology")
 
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from netbandit.checks.exploration import unequal_exploration
+from netbandit.checks.exploration import unequal_learners
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
 from netbandit.results.message_fates import (
     CAUSES,
@@ -271,16 +271,15 @@ def missing_lines(study: StudyResult) -> list[str]:
 
 
 def exploration_lines(study: StudyResult) -> list[str]:
-    """Return a line if learners with different exploration bonuses are compared."""
-    tables = [point.resolved.get("learner", {}) for point in study.points if point.finished]
-    return [*filter(None, [unequal_exploration(tables)])]
+    """Return a line each if learners with different exploration bonuses are compared, or told more than others."""
+    return unequal_learners([point.resolved.get("learner", {}) for point in study.points if point.finished])
 
 
 def comparison_notes(study: StudyResult, metrics: Sequence[str]) -> list[str]:
     """Return the remarks needed to compare *metrics* between points."""
     priced = cost_lines(study) if "cost" in metrics else []
     arrived = _of_arrived(study) if set(metrics) & set(OF_ARRIVED) else []
-    return [*priced, *arrived, *unequal_privacy(study)]
+    return [*priced, *arrived, *unequal_privacy(study), *exploration_lines(study)]
 
 
 def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequence[int] = ()) -> str:

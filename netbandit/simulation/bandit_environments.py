@@ -51,6 +51,7 @@ class BanditEnvironment(ABC):
         rewards: The total reward of each agent so far, shape (M,); in a market its expectation.
         regrets: The pseudo-regret of each agent so far, shape (M,); where it is unknown, its rewards.
         knows_best: Whether regret is known; if not, rewards are added up in its place.
+        users_own: Whether the learner is of the user's own; None: it is not, and no loop checks what it chooses.
     """
 
     bandit: Any
@@ -58,6 +59,7 @@ class BanditEnvironment(ABC):
     kind: Kind = CHOOSE
     each: bool = False
     knows_best: bool = True
+    users_own: bool | None = None
 
     def __init__(self, bandit: Any) -> None:
         self.bandit = bandit
@@ -192,8 +194,8 @@ class BanditEnvironment(ABC):
         learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row])
 
     def check_one(self, slot: int, agent: int, arm: Any) -> None:
-        """Raise a `NoArmError` if *arm* is invalid."""
-        if arm < 0 or arm >= self.arms:
+        """Raise a `NoArmError` if *arm*, which a learner of the user's own has chosen, is invalid."""
+        if self.users_own is not None and (arm < 0 or arm >= self.arms):
             raise NoArmError(slot, agent, arm)
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:

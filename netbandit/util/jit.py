@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ctypes import CFUNCTYPE, c_void_p
+from ctypes import CFUNCTYPE, c_double, c_int64, c_void_p
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
@@ -64,28 +64,41 @@ def njit(*given: Any, **options: Any) -> Any:
 
 
 class External(types.ExternalFunction):  # type: ignore[misc]  # numba has no types
-    """A routine of ``scipy.linalg`` for compiled functions, which call it with addresses: ``array.ctypes``.
-
-    It is the one that ``np.linalg`` calls in compiled functions, without the checks and messages of that, which take
-    a second or two to compile.
+    """A function of a library, for compiled functions: it takes numbers and addresses, such as ``array.ctypes``.
 
     Args:
-        module: ``cython_blas`` or ``cython_lapack``.
-        name: The name of the routine, which returns nothing.
-        arguments: How many it takes.
+        name: Its name.
+        address: Where it is.
+        signature: Its types, in numba's words.
     """
 
-    def __init__(self, module: str, name: str, arguments: int) -> None:
-        super().__init__(f"netbandit_{name}", types.void(*[types.voidptr] * arguments))
-        self._address = get_cython_function_address(f"scipy.linalg.{module}", name)
-        add_symbol(self.symbol, self._address)  # by which machine code on disk finds it in another process
+    def __init__(self, name: str, address: int, signature: Any) -> None:
+        super().__init__(f"netbandit_{name}", signature)
+        self._address, self.__name__ = address, name
+        add_symbol(self.symbol, address)  # by which machine code on disk finds it in another process
 
-    def __call__(self, *given: Any) -> None:
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """What functions call that are not compiled, as of those of ``njit``."""
+        return CFUNCTYPE(_IN_C.get(self.sig.return_type), *(_IN_C[one] for one in self.sig.args))(self._address)
+
+    def __call__(self, *given: Any) -> Any:
         """Call it from functions that are not compiled."""
-        CFUNCTYPE(None, *[c_void_p] * len(given))(self._address)(*given)
+        return self.py_func(*given)
 
 
+_IN_C: dict[Any, type[Any]] = {types.voidptr: c_void_p, types.int64: c_int64, types.float64: c_double}
 register_model(External)(models.OpaqueModel)
+
+
+def blas(name: str, arguments: int) -> External:
+    """Return a routine of BLAS that takes so many *arguments*, all of them addresses.
+
+    It is the one that ``np.dot`` calls in compiled functions, without the checks and messages of that, which take
+    a second to compile.
+    """
+    address = get_cython_function_address("scipy.linalg.cython_blas", name)
+    return External(name, address, types.void(*[types.voidptr] * arguments))
 
 
 def checked(dispatcher: Any) -> Any:

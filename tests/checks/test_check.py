@@ -304,6 +304,35 @@ def test_a_note_on_some_points_of_a_sweep_names_them(sweep, said):
     assert [text.sub("@", note) for note in notes if "pool" in note] == said
 
 
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ('components = [2, 2]\nprotocol.kind = "relay"', "2 components of 2 agents, which hear nothing of one another"),
+        ('components = [1, 3]\nprotocol.kind = "earliest"', "2 components of 1 to 3 agents, which hear nothing of"),
+        ('components = [1, 3]\nprotocol = { kind = "local", ttl = 1 }', "2 components of 1 to 3 agents"),
+        ('components = [3]\nprotocol.kind = "relay"', ""),
+        ('components = [1, 3]\nprotocol = { kind = "local", ttl = 0 }', ""),
+        ('components = [1, 3]\nprotocol.kind = "silent"', ""),
+        ('components = [1, 3]\nprotocol.kind = "pooled"', ""),
+        ('components = [1, 3]\nprotocol.kind = "sink"', ""),
+        ('components = [1, 3]\nprotocol.kind = "master-worker"', ""),
+    ],
+)
+def test_components_that_hear_nothing_of_one_another_are_a_note(parts, said):
+    inside = parts.replace("components", "topology.components", 1)
+    text = f"""
+run = {{ horizon = 100, replications = 2 }}
+topology.family = "hybrid"
+topology.inside = "star"
+{inside}
+bandit = {{ kind = "bernoulli", means = [0.9, 0.5] }}
+learner = {{ kind = "ucb" }}
+"""
+    notes = [note for note in check(load("parts.toml", text=text)).notes if "topology" in note]
+    assert len(notes) == bool(said)
+    assert not said or notes[0].startswith(f"parts.toml:5:10: topology.components: {said}")
+
+
 def test_notes_that_differ_in_numbers_are_one_and_a_key_that_some_points_use_is_none():
     def notes(sweep):
         return [note.split(" ", 1)[1] for note in check(load("race.toml", text=RACE + sweep)).notes]

@@ -1,4 +1,4 @@
-"""The alpha of a learner's bonus, and what is said where learners with different ones are compared."""
+"""The alpha of a learner's bonus, and what is said where learners with different ones, or told more, are compared."""
 
 from html import unescape
 from math import sqrt
@@ -9,10 +9,11 @@ import pytest
 from helpers.made_up_runs import made_up, study_of
 
 from netbandit.checks.check import check
-from netbandit.checks.exploration import bonus_alpha, unequal_exploration
+from netbandit.checks.exploration import bonus_alpha, unequal_exploration, unequal_knowledge
 from netbandit.learners.world import World
 from netbandit.parts.registry import BUILT_IN, part_class
 from netbandit.report.page import page
+from netbandit.results.remarks import comparison_notes
 from netbandit.scenario.load import load
 from netbandit.util.streams import Streams
 
@@ -90,6 +91,30 @@ def test_a_sweep_in_which_kinds_have_one_in_common_is_not_noted():
     tables = [{"kind": kind, "exploration": alpha} for kind in ("ucb", "dducb") for alpha in (1.0, 2.0)]
     assert unequal_exploration(tables) == ""
     assert unequal_exploration([{"kind": "ucb", "exploration": 1.0}, {"kind": "linucb", "alpha": 3.0}]) == ""
+
+
+@pytest.mark.parametrize(
+    ("sweep", "noted"),
+    [
+        ('cases = [{ label = "a", learner.rounds = 4 }, { label = "b" }]', True),
+        ('"learner.kind" = ["elimination", "ucb"]', False),
+        ('"learner.kind" = ["elimination", "ucb"]\n"learner.rounds" = [4]', True),
+        ('"learner.rounds" = [2, 4]', False),
+        ('cases = [{ label = "a", learner = { rounds = 4, gap = 0.1 } }, { label = "b" }]', False),
+    ],
+)
+def test_learners_that_are_told_the_gap_of_the_instance_beside_others_are_a_note(sweep, noted):
+    notes = plan('learner = { kind = "elimination", gap = "true" }', "[sweep]", sweep).notes
+    found = [note for note in notes if "tells some learners the smallest gap of the instance" in note]
+    assert len(found) == noted
+    assert all(note.startswith("scenario.toml:9:") for note in found)
+
+
+def test_comparisons_say_so_too():
+    tables = [{"kind": "elimination", "rounds": rounds, "gap": "true"} for rounds in (2, 4)] + [{"kind": "thompson"}]
+    runs = [made_up(parameters={f"learner.{key}": value for key, value in table.items()}) for table in tables]
+    assert comparison_notes(study_of(runs), ["regret"]) == [unequal_knowledge(tables)]
+    assert comparison_notes(study_of(runs[:2]), ["regret"]) == []
 
 
 @pytest.mark.ci

@@ -106,8 +106,12 @@ def test_hybrid_networks_are_on_no_axis_of_diameters():
     for some, end in ((runs, ""), (runs + hybrid, ", without hybrid networks")):
         (picture,) = (one.drawn() for one in planned(study_of(some)) if one.name == "diameter")
         assert picture.title == f"quickstart: regret is 7,450 at all points{end}"
-        places = {x for panel in picture.figure.axes for line in panel.lines for x in line.get_xdata()}
-        assert places <= {1, 2, 4}
+        asked = draw_asked(study_of(some), Asked(x="diameter"))
+        assert asked.title.endswith(end or "at all points")
+        panels = [*picture.figure.axes, *asked.figure.axes]
+        assert {x for panel in panels for line in panel.lines for x in line.get_xdata()} <= {1, 2, 4}
+    with pytest.raises(UnknownNameError, match="diameter: no point is left, without hybrid networks, which have none"):
+        draw_asked(study_of(hybrid), Asked(x="diameter", y="regret"))
 
 
 @pytest.mark.parametrize("changing", [{"topology.family": "mobile"}, {"topology.changes": {"up": 0.5}}])

@@ -77,8 +77,8 @@ OVER = {
 }
 
 PLAYED = {
-    "compiled_loop": [[], ["learner.kind=klucb"], CALLS, ["learner.kind=thompson", "protocol.kind=silent"]],
-    "vectorized_loop": [["learner.kind=thompson"], ["learner.use_after=2"], [*CALLS[:1], "learner.kind=lints"]],
+    "compiled_loop": [[], ["learner.kind=klucb"], CALLS, ["learner.kind=thompson"]],
+    "vectorized_loop": [["learner.use_after=2"], [*CALLS[:1], "learner.kind=lints"]],
 }
 
 

@@ -20,7 +20,7 @@ from netbandit.simulation.dispatch.kernel_choice import chosen
 from netbandit.simulation.drivers import slot_loop
 from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.strategies.communication import CommunicationStrategy
-from netbandit.user_code.errors import ReturnedError
+from netbandit.user_code.errors import ReturnedError, is_ours
 
 DecisionLoop = Callable[[int, int], int]
 """Plays the turns from the first to before the last, or fewer if an agent calls; returns the next turn to play."""
@@ -83,6 +83,7 @@ def compiled_loop(
                 until = feedback.ready(first, until)
             if learner.settles:
                 learner.settle(turns.slot(first), turns.agents(first))
+            account.calls[:] = False
             try:
                 reached = int(play(first, until, strategy.asks))
             except NoArmError as error:
@@ -113,6 +114,7 @@ def _written(
     Raises:
         StepError: Something in steps defined by the user cannot be compiled.
     """
+    world.users_own = None if is_ours(type(learner)) else True
     world.ready(0, 1)
     if feedback is not None:
         feedback.ready(0, 1)

@@ -25,14 +25,13 @@ def slot_by_slot(
         turns: `netbandit.conditions.turns.Turns`.
         world: `netbandit.simulation.bandit_environments.BanditEnvironment`.
         learner: `netbandit.learners.steps.StepLearner`.
-        account: `netbandit.simulation.regret.SlotAccount`.
+        account: `netbandit.simulation.regret.SlotAccount`; nobody calls yet.
         strategy: `netbandit.simulation.strategies.communication.CommunicationStrategy`.
         feedback: `netbandit.conditions.feedback_queue.FeedbackQueue`.
 
     Returns:
         The first turn that has not been played.
     """
-    account.calls[:] = False
     called = False
     for turn in range(first, last):
         slot = turns.slot(turn)

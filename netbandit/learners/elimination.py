@@ -114,7 +114,7 @@ class Elimination(DifferingSets, EpochLearner):
             yield Note("difference", "is used only with a participation below 1: otherwise no participants are sampled")
 
     def check_with(self, others: Others) -> Checks:
-        """Yield partial participation if participants cannot be chosen, and a true gap if all means are equal."""
+        """Yield partial participation if participants cannot be chosen, a gap that is none, and an epsilon times N."""
         if self.participation < 1 and not (others.protocol.chooses or others.protocol.isolated):
             text = "must be 1.0: only a server (master-worker) can choose who takes part in a round"
             yield Mistake("participation", f'{text} (protocol.kind = "{others.kinds["protocol"]}")')
@@ -136,6 +136,10 @@ class Elimination(DifferingSets, EpochLearner):
             text = 'cannot be "true": all means of the bandit are equal; give a number > 0 and at most 1'
             yield Mistake("gap", text)
         yield from self._check_defence_with(others)
+        if self.epsilon != inf and not others.protocol.isolated and (count := self.participants(others.agents)) > 1:
+            spent = f"{count * self.epsilon:g}"
+            text = f"one reward spends {spent} in a run, {count} times this, once for each agent of a round"
+            yield Note("epsilon", f"{text}; epsilon_total = {spent} in its place says what is spent")
 
     def _check_defence(self) -> Checks:
         if self.widths == "covered" and self.robust not in COVERED:

@@ -91,7 +91,8 @@ def detailed(run: RunResult, content: Mapping[str, Any]) -> RunResult:
 
 def _read(adapter: TypeAdapter[Read], content: Mapping[str, Any]) -> Read:
     try:
-        _require_writable({name: value for name, value in content.items() if name not in _ARRAYS})
+        if wrong := _unwritable({name: value for name, value in content.items() if name not in _ARRAYS}):
+            raise ContentError(wrong.removeprefix("."))
         return adapter.validate_python(content)
     except ValidationError as error:
         first = error.errors()[0]
@@ -99,25 +100,27 @@ def _read(adapter: TypeAdapter[Read], content: Mapping[str, Any]) -> Read:
         raise ContentError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
-def _require_writable(value: Any, place: str = "") -> None:
-    """Reject values that cannot be written: lone surrogates, and numbers that are too large or not finite.
+def _unwritable(value: Any) -> str:
+    """Return which value of JSON cannot be written, by the keys to it, and why not; empty if all can.
 
-    Raises:
-        ContentError: There is one; the text states its place.
+    That are lone surrogates, and numbers that are too large or not finite.
     """
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind is dict:
         for name, entry in value.items():
-            _require_writable(name, f"a name in {place}")
-            _require_writable(entry, f"{place}.{name}" if place else name)
-    elif isinstance(value, list):
-        for entry in value:
-            _require_writable(entry, place)
-    elif isinstance(value, str) and not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
-        raise ContentError(f"{place}: no text")
-    elif type(value) is int and not -_LARGEST - 1 <= value <= _LARGEST:
-        raise ContentError(f"{place}: no integer that is written")
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise ContentError(f"{place}: no number that is written")
+            if not name.isascii() and _unwritable(name):
+                return ": a name is no text"
+            if entry is not None and (wrong := _unwritable(entry)):
+                return f".{name}{wrong}"
+    elif kind is list:
+        return next(filter(None, map(_unwritable, value)), "")
+    elif kind is str and not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+        return ": no text"
+    elif kind is int and not -_LARGEST - 1 <= value <= _LARGEST:
+        return ": no integer that is written"
+    elif kind is float and not math.isfinite(value):
+        return ": no number that is written"
+    return ""
 
 
 def _require_its_agents(read: RunResult) -> None:

@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.bandits.bandit import Outline
+from netbandit.checks.check import check
 from netbandit.learners.elimination import Commit, Elimination, Phase
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
 from netbandit.parts.validation import read
+from netbandit.scenario.load import load
 
 
 def reference_pulls(r, previous, active, *, arms, horizon, participants, epsilon, rounds, gap):
@@ -397,3 +399,30 @@ def test_a_gap_without_a_budget_is_unused():
 def test_settings_have_a_json_schema():
     schema = Elimination.model_json_schema()["properties"]
     assert {"const": "true", "type": "string"} in schema["gap"]["anyOf"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (["learner.epsilon=0.5"], "one reward spends 2.5 in a run, 5 times this"),
+        (
+            ["learner.epsilon=0.5", "protocol.kind=master-worker", "learner.participation=0.4"],
+            "spends 1 in a run, 2 times",
+        ),
+        (["learner.epsilon_total=2.5"], ""),
+        (["learner.epsilon=inf"], ""),
+        (["learner.epsilon=0.5", "protocol.kind=silent"], ""),
+        (["learner.epsilon=0.5", "protocol.kind=master-worker", "learner.participation=0.1"], ""),
+    ],
+)
+def test_an_epsilon_of_which_one_reward_spends_more_is_a_note(keys, said):
+    text = """
+run = { horizon = 100 }
+topology = { family = "ring", agents = 5 }
+bandit = { kind = "bernoulli", means = [0.1, 0.9] }
+learner = { kind = "elimination" }
+protocol = { kind = "gis" }
+"""
+    notes = [note for note in check(load("scenario.toml", keys, text=text)).notes if "epsilon" in note]
+    assert len(notes) == bool(said)
+    assert all(said in note for note in notes)

@@ -41,6 +41,7 @@ from netbandit.parts.registry import (
     part_class,
 )
 from netbandit.parts.settings import ConditionSettings, FileSettings, KeyPath, Problem, Raw
+from netbandit.parts.validation import UNKNOWN_KEY
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings, LinksSettings
@@ -57,6 +58,7 @@ from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
+from netbandit.util.text import in_words
 from netbandit.util.wording import one_of, show
 
 TABLES = (activity, answering, links, contacts)
@@ -302,9 +304,22 @@ class PointCheck:
         if problems and table == "protocol":
             wrong = {path[1] for path, _ in problems if len(path) > 1}
             self._mended = read_part(found, {key: value for key, value in known.items() if key not in wrong}, table)[0]
-        self.problems += problems
+        self.problems += [(path, text + self._having(table, path, text)) for path, text in problems]
         self.notes += notes
         return found, part
+
+    def _having(self, table: str, path: KeyPath, text: str) -> str:
+        """Return which kinds have an unknown key, if any."""
+        if not text.startswith(f"{UNKNOWN_KEY}, ") or len(path) != 2 or "did you mean" in text:
+            return ""
+        others = [kind for kind in BUILT_IN[table] if path[1] in key_names(part_class(table, kind, Path()))]
+        if not others:
+            return ""
+        has, have, what = ("has", "have", " no such key")
+        if str(path[1]).startswith("epsilon"):
+            has, have, what = ("is", "are", " not private")
+        verb = has if len(others) == 1 else have
+        return f"; {show(self.kind(table))} {has}{what}, {in_words(list(map(show, others)), 'and')} {verb}"
 
     def _without_leftovers(self, table: str, written: Mapping[str, Any], found: Any) -> Raw:
         """Return the table without keys of another kind that a sweep or --set has replaced."""

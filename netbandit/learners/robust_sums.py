@@ -72,7 +72,6 @@ def unpacked_gram(
         upper: The places of the triangle, as ``numpy.triu_indices(d)`` has them.
         dimension: d.
     """
-    gram = np.zeros((dimension, dimension))
-    gram[upper] = row[: upper[0].size]
-    gram += np.triu(gram, 1).T
+    gram = np.empty((dimension, dimension))
+    gram[upper] = gram.T[upper] = row[: upper[0].size]
     return gram

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -88,6 +89,18 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Table -> kind -> ``module:Class``; a class is imported when a scenario names its kind."""
+
+_USUAL_NAMES: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(("erdosrenyi", "er", "gnp"), ("random", "G(n, p), the Erdős-Rényi graph")),
+    **dict.fromkeys(("barabasialbert", "ba"), ("scale-free", "the Barabási-Albert graph")),
+    **dict.fromkeys(("wattsstrogatz", "ws"), ("small-world", "the Watts-Strogatz graph")),
+    **dict.fromkeys(("stochasticblockmodel", "sbm"), ("blocks", "the stochastic block model")),
+    **dict.fromkeys(("fullyconnected", "clique"), ("complete", "all agents linked")),
+    **dict.fromkeys(("line", "chain"), ("path", "a line of agents")),
+    **dict.fromkeys(("cycle", "circle"), ("ring", "a cycle")),
+    "lattice": ("grid", "a lattice"),
+}
+"""The family that another name of the field means, in letters alone, and what that is."""
 
 GRAPH = "netbandit.network.families.graph:Graph"
 """The family of a graph that Python gives; a file names one by the family ``file``."""
@@ -216,7 +229,9 @@ def _offer(table: str, kind: str) -> Offer:
         names = ", ".join(f"{show(offer.kind)} of {offer.package}" for offer in others)
         also = f'({names}) or "package.module:Class"' if others else 'or "package.module:Class"'
         known = dict.fromkeys([*BUILT_IN[table], *(offer.kind for offer in others)])
-        raise KindError(unknown_value(kind, known, also=also))
+        usual = _USUAL_NAMES.get(re.sub(r"graph$|[^a-z]", "", kind.lower())) if table == "topology" else None
+        hint = "" if usual is None else f": {show(usual[0])} is {usual[1]}"
+        raise KindError(unknown_value(kind, known, also=also, hint=hint))
     return found[0]
 
 

@@ -150,8 +150,12 @@ def zero_place(drawn: Sequence[Band]) -> float | None:
     positive = [value for value in values if value > 0]
     if not positive or 0.0 not in values:
         return None
-    step = (max(positive) / min(positive)) ** (1 / 8)
-    return float(min(positive) / max(step, 2.0))
+    return zero_below(min(positive), max(positive))
+
+
+def zero_below(low: float, high: float) -> float:
+    """Return the position of zero on a logarithmic axis of positive values from *low* to *high*."""
+    return float(low / max((high / low) ** (1 / 8), 2.0))
 
 
 def at_zero_place(one: Band, zero: float | None) -> Band:

@@ -226,6 +226,8 @@ def _of_no_diameter(point: PointResult) -> str:
     """Return what networks those of *point* are, if they have no diameter at each time; empty if they have one."""
     if point.value("topology.family") == "hybrid":
         return "hybrid networks"
+    if point.value("topology.disconnected"):
+        return "networks that may be disconnected"
     changes = point.value("topology.family") in ("mobile", "contacts") or point.value("topology.changes") is not None
     return "networks that change" if changes else ""
 

@@ -87,7 +87,7 @@ def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
         sizes = sorted({len(component) for component in others.graph.components})
         agents = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes[0], sizes[-1])))
         found = f"{others.components:,} components of {agents} agent{'s' * (sizes[-1] > 1)}"
-        key = "components" if others.kinds["topology"] == "hybrid" else "family"
+        key = {"hybrid": "components", "random": "disconnected"}.get(others.kinds["topology"], "family")
         text = f"{found}, which hear nothing of one another over {others.kinds['protocol']}: each learns on its own"
         yield Note(key, text, "topology")
 

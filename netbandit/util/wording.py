@@ -144,17 +144,18 @@ def integer_meant(value: Any, metadata: Iterable[Any]) -> str:
     return f" (did you mean {int(value):_}?)"
 
 
-def unknown_value(value: Any, known: Iterable[str], *, also: str = "") -> str:
+def unknown_value(value: Any, known: Iterable[str], *, also: str = "", hint: str = "") -> str:
     """Return the text for a value that is none of the known ones, such as a misspelt ``kind``.
 
     Args:
         value: What was written.
         known: The values that are known.
         also: What else is allowed, such as ``or "package.module:Class"``.
+        hint: What is likely meant; if not given, the known value that is nearest.
     """
     known = list(known)
     more = f" {also}" if also else ""
-    return f"must be {one_of(known)}{more}, not {show(value)}{did_you_mean(value, known)}"
+    return f"must be {one_of(known)}{more}, not {show(value)}{hint or did_you_mean(value, known)}"
 
 
 def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:

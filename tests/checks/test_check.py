@@ -310,6 +310,7 @@ def test_a_note_on_some_points_of_a_sweep_names_them(sweep, said):
         ('components = [2, 2]\nprotocol.kind = "relay"', "2 components of 2 agents, which hear nothing of one another"),
         ('components = [1, 3]\nprotocol.kind = "earliest"', "2 components of 1 to 3 agents, which hear nothing of"),
         ('components = [1, 3]\nprotocol = { kind = "local", ttl = 1 }', "2 components of 1 to 3 agents"),
+        ('disconnected = true\ntopology.p = 0.0\nprotocol.kind = "relay"', "3 components of 1 agent, which"),
         ('components = [3]\nprotocol.kind = "relay"', ""),
         ('components = [1, 3]\nprotocol = { kind = "local", ttl = 0 }', ""),
         ('components = [1, 3]\nprotocol.kind = "silent"', ""),
@@ -319,18 +320,18 @@ def test_a_note_on_some_points_of_a_sweep_names_them(sweep, said):
     ],
 )
 def test_components_that_hear_nothing_of_one_another_are_a_note(parts, said):
-    inside = parts.replace("components", "topology.components", 1)
+    family = "random" if "disconnected" in parts else "hybrid"
     text = f"""
 run = {{ horizon = 100, replications = 2 }}
-topology.family = "hybrid"
-topology.inside = "star"
-{inside}
+topology.family = "{family}"
+{"topology.agents = 3" if family == "random" else 'topology.inside = "star"'}
+topology.{parts}
 bandit = {{ kind = "bernoulli", means = [0.9, 0.5] }}
 learner = {{ kind = "ucb" }}
 """
     notes = [note for note in check(load("parts.toml", text=text)).notes if "topology" in note]
     assert len(notes) == bool(said)
-    assert not said or notes[0].startswith(f"parts.toml:5:10: topology.components: {said}")
+    assert not said or re.fullmatch(rf"parts.toml:5:10: topology\.(components|disconnected): {said}.*", notes[0])
 
 
 def test_notes_that_differ_in_numbers_are_one_and_a_key_that_some_points_use_is_none():
@@ -425,6 +426,32 @@ def test_a_pair_that_cannot_talk_is_told_how_and_what_can(tmp_path, learner, pro
     assert f'as learner.kind = "{learner}" needs here: must be one of "master-worker", "gis", ' in line
     assert '"vertical" or' not in line
     assert "stands at" not in line
+
+
+@pytest.mark.parametrize(
+    ("override", "end"),
+    [
+        ("topology.family=erdos-renyi", '"random" is G(n, p), the Erdős-Rényi graph'),
+        ("topology.family=gnp_graph", '"random" is G(n, p), the Erdős-Rényi graph'),
+        ("topology.family=WattsStrogatz", '"small-world" is the Watts-Strogatz graph'),
+        ("topology.family=cycle", '"ring" is a cycle'),
+        ("learner.epsilon=1.0", '"ucb" is not private, "elimination", "feducb" and "pfcb" are'),
+        ("learner.gap=0.1", '"ucb" has no such key, "elimination" has'),
+        ("learner.exploratoin=1", '(did you mean "exploration"?)'),
+        ("learner.aaa=1", '"exploration"'),
+    ],
+)
+def test_who_has_what_this_kind_has_not_is_named(override, end):
+    text = """
+run = { horizon = 100 }
+topology = { family = "ring", agents = 5 }
+bandit = { kind = "bernoulli", means = [0.1, 0.9] }
+learner = { kind = "ucb" }
+protocol = { kind = "relay" }
+"""
+    with pytest.raises(ScenarioError) as caught:
+        check(load("scenario.toml", [override], text=text))
+    assert caught.value.lines[0].partition("; learner.")[0].endswith(end)
 
 
 @pytest.mark.parametrize("learner", ["queued", "otflinucb"])

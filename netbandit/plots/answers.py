@@ -83,8 +83,8 @@ def answer_between(whole: Arrangement, x: str, metric: str) -> str:
     """Return by how much the mean of *metric* changes from the point of the least *x* to that of the largest.
 
     Where *x* is to be low and more of it pays, the change is that up to the least *x* at which the mean is not
-    decidedly worse than at any other point. Empty where pairs do not decide that, where *x* is the same at all points or
-    nowhere known, and where it may be infinite.
+    decidedly worse than at any other point. Empty where pairs do not decide that, where *x* is the same at all points
+    or nowhere known, and where it may be infinite.
 
     Args:
         whole: The points.

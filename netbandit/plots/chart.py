@@ -389,17 +389,19 @@ def _lines_of(arrangement: Arrangement, shapes: Shapes, step: str | None) -> lis
 
 def _draw_panel(panel: "Axes", content: _Content, number: int) -> float | None:
     """Draw the lines of a panel and return where zero stands across, if it has its own position."""
-    chart, (x, _), zero = content.chart, content.chart.pairs[number], None
+    chart, (x, y), zero = content.chart, content.chart.pairs[number], None
     across = [one.mark.x for one in content.marks(x)]
     if content.axes[x].axis is None:
         zero = _begin(panel, x, across)
+    heights = [one.mark.y for one in content.near(y=y)]
+    zeros = zero, zero_place(heights) if is_bent(heights, apart=chart.apart) else None
     lines = [[one for one in line if one.mark not in content.away] for line in content.lines[number]]
     for line in lines:
         for far in (False, True):
             some = [one for one in line if one.at_infinity is far]
             if some:
                 marks, text = [one.mark for one in some], content.shapes.text(some[0].point)
-                artist = draw_marks(panel, marks, zero, text, joined=chart.step is not None)
+                artist = draw_marks(panel, marks, zeros, text, joined=chart.step is not None)
                 if content.areas:
                     artist.set_marker("none")
         for one in line:

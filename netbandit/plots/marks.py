@@ -1,7 +1,7 @@
 """Marks with error bars, and axes that fit all of them: wide ranges, zeros and outliers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 DECADES = 100.0
 """The default ratio of largest to smallest value from which an axis is logarithmic."""
 
-_DEEP = 10.0
-"""A dot may stretch a logarithmic axis downward so far below the lowest mean."""
-
 _FAR_OFF = 3.0
 """A mark without cost is drawn at the edge of the picture if its regret exceeds all others by this factor."""
+
+Zeros = tuple[float | None, float | None]
+"""The positions of zero across and upward; None on an axis where zero has no position of its own."""
 
 _SIDE_BY_SIDE = 0.014
 """So far from one another groups stand that share the places of an axis, as a share of it."""
@@ -110,8 +110,8 @@ def draw_far_off(panel: "Axes", marks: Sequence[Mark], zero: float | None) -> No
 def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: float = DECADES) -> bool:
     """Make an axis of *panel* logarithmic if the means on it are far apart, by default two decades, and none negative.
 
-    A bar that reaches down to almost nothing does not stretch the axis: it begins a little below the lowest mean. Zero
-    stands one step before the smallest positive value, where `zero_place` says; only *across* it may occur.
+    It begins a little below the lowest mean and run; a bar that reaches down to almost nothing does not stretch it.
+    Zero stands one step before the smallest positive value, where `zero_place` says; a mean may be zero only *across*.
 
     Args:
         panel: The axes.
@@ -124,12 +124,9 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: f
     """
     if not is_bent(drawn, across=across, apart=apart):
         return False
-    positive = [float(one.mean) for one in drawn if float(one.mean) > 0]
-    zero = zero_place(drawn)
-    runs = [value for one in drawn for value in one.runs.values() if value > 0]
-    least = max(min([min(positive), *runs]), min(positive) / _DEEP)
-    low = 0.6 * least if zero is None else 0.6 * zero
-    limits = (low, 1.5 * max(*(float(one.widest[1]) for one in drawn), *runs, 0.0))
+    zero, values = zero_place(drawn), _values(drawn)
+    low = 0.6 * (min(value for value in values if value > 0) if zero is None else zero)
+    limits = (low, 1.5 * max(*(float(one.widest[1]) for one in drawn), *values))
     panel.set(**({"xscale": "log", "xlim": limits} if across else {"yscale": "log", "ylim": limits}))
     label_more(panel.xaxis if across else panel.yaxis, zero=zero)
     return True
@@ -139,24 +136,33 @@ def is_bent(drawn: Sequence[Band], *, across: bool = False, apart: float = DECAD
     """Return whether `bend` makes the axis of *drawn* logarithmic."""
     values = [float(one.mean) for one in drawn]
     positive = [value for value in values if value > 0]
-    if len(positive) < 2 or max(positive) < apart * min(positive):
+    if len(positive) < 2 or max(positive) < apart * min(positive) or min(_values(drawn)) < 0:
         return False
     return min(values) > 0 or (min(values) == 0 and across)
 
 
 def zero_place(drawn: Sequence[Band]) -> float | None:
-    """Return the position of zero on a logarithmic axis of *drawn*; None if nothing is zero."""
-    values = [float(one.mean) for one in drawn]
+    """Return the position of zero on a logarithmic axis of *drawn*; None if no mean and no run is zero."""
+    values = _values(drawn)
     positive = [value for value in values if value > 0]
-    if not positive or 0.0 not in values:
-        return None
-    step = (max(positive) / min(positive)) ** (1 / 8)
-    return float(min(positive) / max(step, 2.0))
+    return zero_below(min(positive), max(positive)) if positive and 0.0 in values else None
+
+
+def _values(drawn: Sequence[Band]) -> list[float]:
+    return [value for one in drawn for value in (float(one.mean), *one.runs.values())]
+
+
+def zero_below(low: float, high: float) -> float:
+    """Return the position of zero on a logarithmic axis of positive values from *low* to *high*."""
+    return float(low / max((high / low) ** (1 / 8), 2.0))
 
 
 def at_zero_place(one: Band, zero: float | None) -> Band:
-    """Return *one*, moved to the position of zero on a logarithmic axis if it is zero."""
-    return exact(zero) if zero is not None and float(one.mean) == 0 else one  # its runs are zero too
+    """Return *one* on a logarithmic axis: zero, and a bar that reaches below, at the position of *zero*, if any."""
+    if zero is None:
+        return one
+    ends = {name: np.maximum(getattr(one, name), zero) for name in ("mean", "low", "high")}
+    return replace(one, **ends, runs={name: max(value, zero) for name, value in one.runs.items()})
 
 
 def label_more(axis: "XAxis | YAxis", *between: int, zero: float | None = None) -> None:
@@ -238,11 +244,11 @@ def begin_across(panel: "Axes", across: Sequence[Band]) -> None:
         panel.set_xlim(left=-0.02 * high if min(values) == 0 else 0.0)
 
 
-def draw_marks(panel: "Axes", marks: Sequence[Mark], zero: float | None, label: str, *, joined: bool) -> "Line2D":
-    """Draw *marks* of one look by `draw_points`; *zero* is where zero stands across, if that is a place of its own."""
-    across = [at_zero_place(mark.x, zero) for mark in marks]
-    upward, beside = [mark.y for mark in marks], marks[0].beside
-    return draw_points(panel, across, upward, marks[0].look, label, joined=joined, beside=beside)
+def draw_marks(panel: "Axes", marks: Sequence[Mark], zeros: Zeros, label: str, *, joined: bool) -> "Line2D":
+    """Draw *marks* of one look by `draw_points`; *zeros* are where zero stands, where that is a place of its own."""
+    across = [at_zero_place(mark.x, zeros[0]) for mark in marks]
+    upward = [at_zero_place(mark.y, zeros[1]) for mark in marks]
+    return draw_points(panel, across, upward, marks[0].look, label, joined=joined, beside=marks[0].beside)
 
 
 def draw_points(

@@ -21,7 +21,7 @@ from netbandit.plots.estimates import (
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
 from netbandit.plots.facets import MOST_COLUMNS, Facets, Part, facets
 from netbandit.plots.grouping import KINDS, Arrangement, evenly, titled, value_of
-from netbandit.plots.marks import draw_runs
+from netbandit.plots.marks import draw_runs, label_more, zero_below
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
     PLAIN,
@@ -322,16 +322,28 @@ def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool,
 
 
 def _bend_upward(panels: Sequence["Axes"]) -> None:
-    """Give *panels* one logarithmic axis of regret, which begins below all ends where that of slots is linear."""
+    """Give *panels* one logarithmic axis of regret, which begins below all ends where that of slots is linear.
+
+    Runs without regret stand at a 0 below the rest.
+    """
+    runs = [line for panel in panels for line in panel.lines if line.get_label() == "_run"]
+    ends = np.array([height for line in runs for height in np.asarray(line.get_ydata(), dtype=np.float64)])
+    if (ends < 0).any():
+        return
     means = [line for panel in panels for line in panel.lines if line.get_label() not in _BESIDE]
     curves = [np.asarray(line.get_ydata(), dtype=np.float64) for line in means]
     low = min(float(heights[heights > 0].min(initial=np.inf)) for heights in curves)
     if panels[0].get_xscale() == "linear":
         low = max(low, min(float(heights[-1]) for heights in curves if heights[-1] > 0) / _BEGIN)
-    high = max(panel.dataLim.y1 for panel in panels)
+    low, high = float(ends[ends > 0].min(initial=low)), max(panel.dataLim.y1 for panel in panels)
+    zero = zero_below(low, high) if 0 in ends else None
+    for line in runs:
+        heights = np.asarray(line.get_ydata(), dtype=np.float64)
+        line.set_ydata(heights if zero is None else np.where(heights == 0, zero, heights))
     for panel in panels:
         panel.set_yscale("log")
-        panel.set_ylim(0.8 * low, 1.6 * high)
+        panel.set_ylim(0.8 * low if zero is None else zero, 1.6 * high)
+        label_more(panel.yaxis, zero=zero)
         readable(panel)
 
 

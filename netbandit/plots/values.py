@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.numbers import rounded, scaled, with_its_number
 from netbandit.util.units import parse_bandwidth, parse_duration, parse_energy, parse_length, parse_power
 
 _WORDS = {
@@ -139,7 +139,7 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         if re.fullmatch(r"[\w./\\ -]+\.(graphml|gml|json|txt|edges|edgelist|csv)", value):
             return PurePosixPath(value.replace("\\", "/")).stem
-        return {"inf": "∞", "1 slots": "1 slot"}.get(value, value)
+        return "∞" if value == "inf" else with_its_number(value)
     if isinstance(value, dict):
         if isinstance(value.get("uniform"), list):
             return " to ".join(map(str, value["uniform"]))

@@ -16,7 +16,7 @@ from netbandit.parts.registry import BUILT_IN, part_class
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS, METRICS, RATES
-from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
+from netbandit.results.numbers import cell, decimals, enough_decimals, fixed, with_its_number
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, privacy_lines, remarks, trouble_lines
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
@@ -118,7 +118,7 @@ def _places(estimate: Estimate, scale: float) -> int:
 def parameter_cells(values: Sequence[object]) -> list[str]:
     """Return the values of one key as short texts, numbers aligned, that are safe to print on a terminal."""
     names = class_names(values)
-    texts = [one_line(_repeated(value) or names.get(cell(value)) or cell(value)) for value in values]
+    texts = [one_line(_repeated(value) or names.get(cell(value)) or with_its_number(cell(value))) for value in values]
     texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return lined_up(texts)

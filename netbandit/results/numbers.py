@@ -98,7 +98,7 @@ def enough_decimals(values: Sequence[float], most: int) -> int:
 
 def fixed(value: float, places: int) -> str:
     """Return a number with this many decimals; with a power of ten where they would hide it or be too long."""
-    text = f"{value:,.{places}f}"
+    text = f"{value:z,.{places}f}"
     lost = value != 0 and not text.strip("-0.,")
     return f"{value:.1e}" if lost or len(text) > _LONGEST else text
 
@@ -130,6 +130,11 @@ def cell(value: Any) -> str:
     if isinstance(value, list | tuple | dict):
         return json.dumps(value)
     return str(value)
+
+
+def with_its_number(text: str) -> str:
+    """Return "1 slot" for a duration that was written as "1 slots"."""
+    return text.removesuffix("s") if text == "1 slots" else text
 
 
 def run_text(parameters: Mapping[str, object], replication: int) -> str:

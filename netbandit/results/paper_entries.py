@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from netbandit.results.columns import column
+from netbandit.results.columns import column, parameter_cells
 from netbandit.results.failures import ENOUGH, MARKED, Failures, is_regret
 from netbandit.results.intervals import CONFIDENCE, Statistic
 from netbandit.results.metrics import best_is
@@ -337,7 +337,8 @@ def _compared(
     family = corrected(list(differences.values()))
     for pair, difference in zip(list(differences), family, strict=True):
         differences[pair], differences[pair[::-1]] = difference, _reversed(difference)
-    found, blocked = list(entries), dict[str, None]()
+    found = list(entries)
+    blocked: dict[str, dict[str, None]] = {}  # where each reason holds
     for group in groups.values():
         sign = 1 if best_is(entries[group[0]].metric) == "lowest" else -1
         first = min(group, key=lambda place: sign * (entries[place].estimate.value or 0.0))
@@ -345,23 +346,36 @@ def _compared(
         best = bool(rest) and not entries[first].stalled and all(map(decided, rest))
         found[first] = replace(found[first], best=best, leads=bool(rest))
         if found[first].stalled and rest:
-            blocked[f"agents stalled at {value_text(found[first].values[methods[0]])}"] = None
+            blocked.setdefault(f"agents stalled at {value_text(found[first].values[methods[0]])}", {})[""] = None
         for place in group:
             found[place] = replace(found[place], from_best=differences.get((place, first)))
             if place != first and not decided(found[place].from_best):
                 both = [(found[one], samples[one]) for one in (first, place)]
-                blocked |= dict.fromkeys(_why_undecided(both, methods[0], statistic))
+                for why in _why_undecided(both, methods[0], statistic):
+                    blocked.setdefault(why, {})[_where(found[first], methods)] = None
     why_open = dict.fromkeys(each.why_open for each in differences.values() if each.why_open)
-    reasons = () if any(each.best for each in found) else tuple(blocked)
+    told = [
+        f"{why}{where}" for why, places in blocked.items() for where in (places if len(places) < len(groups) else [""])
+    ]
+    reasons = () if any(each.best for each in found) else tuple(told)
     if len(reasons) > _MOST_BLOCKED:
         reasons = (*reasons[:_MOST_BLOCKED], f"and {len(reasons) - _MOST_BLOCKED} more")
     return found, sum(each.p_holm is not None for each in family), tuple(why_open), reasons
 
 
+def _where(entry: Entry, methods: Sequence[str | None]) -> str:
+    """Return in which of the groups that are compared an entry is: " at latency 20 ms"."""
+    keys = [key for key in entry.values if key not in methods]
+    texts = [
+        f"{name} {parameter_cells([entry.values[key]])[0]}" for name, key in zip(short_names(keys), keys, strict=True)
+    ]
+    return f" at {in_words(texts, 'and')}" if texts else ""
+
+
 def _why_undecided(pair: Sequence[tuple[Entry, Samples]], method: str, statistic: Statistic) -> list[str]:
     """Return why the second of *pair* is not decidedly worse than the first, the apparent best, in words."""
     (best, _), (other, _) = pair
-    names = [value_text(entry.values[method]) for entry, _ in pair]
+    names = [parameter_cells([entry.values[method]])[0] for entry, _ in pair]
     failures = [Failures.of(list(point.failing.values())) for _, point in pair]
     if statistic.is_mean:
         short = [
@@ -374,7 +388,9 @@ def _why_undecided(pair: Sequence[tuple[Entry, Samples]], method: str, statistic
     if other.from_best is None or other.from_best.p is None:
         why, found = "too few replications in common", other.from_best and other.from_best.interval
         if found and found.replications > 1 and statistic.is_mean:
-            why = "all pairs of replications differ alike" if found.value else "they are equal in every replication"
+            if not found.value:
+                return [f"{names[1]} and {names[0]} are equal in every replication"]
+            why = "all pairs of replications differ alike"
         return [f"{names[1]} is not compared with {names[0]}: {why}"]
     return [f"{names[1]} is not decidedly worse than {names[0]}"]
 

@@ -1,4 +1,6 @@
 import itertools
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,6 +213,29 @@ def test_horizons_and_regrets_decades_apart_stand_on_two_logarithmic_axes():
     assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
     lowest = min(line.get_ydata().min() for line in panel.lines)
     assert 0 < panel.get_ylim()[0] < lowest
+
+
+def test_runs_without_regret_stand_at_zero_on_a_logarithmic_axis_and_leave_the_panels_their_room():
+    runs = [
+        made_up(parameters={"learner.rounds": rounds, "learner.kind": kind}, replication=one, bend=8_000 / rounds**2)
+        for rounds in (1, 2, 4, 8)
+        for kind in ("elimination", "ucb")
+        for one in range(4)
+    ]
+    lucky = runs[0].curves["regret"]
+    runs[0].curves["regret"] = replace(lucky, values=np.zeros_like(lucky.values))
+    figure = draw_regret(arranged(runs))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lay_out(figure)
+    panels = figure.axes
+    assert min(panel.bbox.width for panel in panels) > 300
+    zero = panels[0].get_ylim()[0]
+    assert panels[0].get_yticklabels()[0].get_text() == "0"
+    assert panels[0].get_yticks()[0] == zero
+    dots = [min(line.get_ydata()) for panel in panels for line in panel.lines if line.get_label() == "_run"]
+    assert dots.count(zero) == 1
+    assert min(one for one in dots if one != zero) > zero
 
 
 @pytest.mark.parametrize(

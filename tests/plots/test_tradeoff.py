@@ -139,6 +139,36 @@ def test_costs_far_apart_stand_on_a_logarithmic_axis_that_no_bar_stretches():
     assert panel.get_ylim()[0] > 0.5
 
 
+def test_runs_at_zero_and_bars_that_reach_below_stand_at_the_zero_of_a_logarithmic_axis():
+    runs = [
+        made_up(
+            parameters={"learner.rounds": rounds},
+            replication=one,
+            metrics={"cost": 0.0 if rounds == 1 and one else 100.0 * rounds, "regret": float(regret * (2 - one % 2))},
+        )
+        for rounds, regret in ((1, 500), (8, 90), (64, 2))
+        for one in range(4)
+    ]
+    runs[-1].metrics["regret"] = 0.0
+    (panel,) = draw_chart(cost_chart(arranged(runs))).axes
+    assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
+    for axis, which in ((panel.xaxis, 0), (panel.yaxis, 1)):
+        zero = axis.get_major_locator().zero
+        assert axis.get_major_formatter()(zero) == "0"
+        dots = [float(place) for line in panel.lines if line.get_label() == "_run" for place in line.get_data()[which]]
+        assert len(dots) == len(runs)
+        assert dots.count(zero) == (3 if which == 0 else 1)
+        assert min(axis.get_view_interval()) < min(dots) == zero
+    across = [
+        segment[:, 0]
+        for box in panel.containers
+        for collection in box[2]
+        for segment in collection.get_segments()
+        if segment[0, 1] == segment[1, 1]
+    ]
+    assert min(float(ends[0]) for ends in across) == panel.xaxis.get_major_locator().zero
+
+
 def test_what_grows_with_the_diameter_by_decades_has_a_logarithmic_axis_with_ticks_between():
     runs = [
         made_up(networkx.path_graph(agents), family="path", parameters={"topology.agents": agents})

@@ -30,7 +30,14 @@ def test_methods_name_versions_machine_runs_seed_and_digests(tmp_path):
     text = results.methods()
     assert f"run with netbandit {nb.__version__} (python " in text
     assert f"They ran on {machine_text(machine())}." in text
-    assert "has 2 points, which differ in links.peer.latency, with 3 replications each, from the root seed 7." in text
+    assert (
+        "has 2 points, which differ in links.peer.latency (0 ms, 5 ms), with 3 replications each, from the root seed 7."
+        in text
+    )
+    assert (
+        "A run has 200 slots of 1 ms and 4 agents; its topology is ring, its bandit bernoulli with 3 arms, its learner "
+        "ucb, and its protocol relay (slotted)." in text
+    )
     page = write_report(tmp_path / "out").read_text(encoding="utf-8")
     scenario = re.search(r'aria-label="waits.toml"><code>(.*?)</code>', page, re.DOTALL)[1].replace("&#34;", '"')
     assert sha256(scenario.encode()).hexdigest() in text

@@ -54,6 +54,7 @@ def test_decimals_follow_the_half_width_and_else_the_number():
     assert [decimals(9_571.4, 3_166.0), decimals(0.876, 0.012), decimals(4.0), decimals(0.01234)] == [0, 3, 0, 5]
     assert enough_decimals([3.2, 0.8, 64.0], 3) == 1
     assert [fixed(0.0004, 2), fixed(1234.5678, 1), fixed(0, 2)] == ["4.0e-04", "1,234.6", "0.00"]
+    assert fixed(-0.0, 0) == "0"
 
 
 def test_an_interval_has_as_many_digits_as_it_is_wide():

@@ -174,6 +174,11 @@ def test_a_caption_of_latex_is_short_and_details_are_comments():
     assert any("Holm's correction for all 2 comparisons" in line for line in comments)
     alike = paper_entries(found[found["learner.kind"] != "ucb"], ["learner"], [], where={"latency": "0 ms"})
     assert "No entry is bold: klucb is not decidedly worse than thompson." in alike.caption
+    some = pandas.concat([found, drops[drops["links.peer.latency"] == "20 ms"]])
+    assert (
+        "klucb is not compared: 8 of 29 replications at latency 20 ms"
+        in paper_entries(some, ["learner"], ["latency"]).caption
+    )
 
 
 def test_each_best_names_the_setting_in_which_it_is_the_best():

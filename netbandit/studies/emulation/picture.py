@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 def drawn(setting: str, rows: Sequence[Row], rounds: Sequence[RoundTime], hops: Sequence[HopTime]) -> "Figure":
     """Return the picture of *rounds* and *hops*, with *rows* of the table and the *setting* in its heading."""
     time = {row.quantity: row.emulated for row in rows}
-    subtitle = setting
-    if ROUND in time:
-        subtitle += f"; a round's error {time[ROUND]}"
-    if SLOPE in time:
-        subtitle += f"; slope of hops {time[SLOPE]}"
-    figure_, (above, below) = figure("Measured and simulated times", subtitle, rows=2)
+    named = {ROUND: "a round's error", SLOPE: "the slope of hops"}
+    found = [f"{what} is {time[key]}" for key, what in named.items() if key in time]
+    figure_, (above, below) = figure(", ".join(found) or "Measured and simulated times", setting, rows=2)
     _draw_rounds(above, rounds)
     _draw_hops(below, hops)
     return figure_

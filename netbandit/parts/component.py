@@ -46,7 +46,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 
 from netbandit.parts import describing
-from netbandit.parts.validation import DEEPEST, UNKNOWN_KEY, KeysError, list_keys, natives, problems_of
+from netbandit.parts.validation import DEEPEST, KeysError, list_keys, natives, problems_of
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.util.key_paths import KeyPath, Problem, Raw
 from netbandit.util.wording import show
@@ -323,7 +323,7 @@ def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel
     try:
         part = kind.model_validate(table)
     except ValidationError as error:
-        problems = [(path, _with_reason(kind, path, text)) for path, text in problems_of(error, kind, (prefix,))]
+        problems = problems_of(error, kind, (prefix,))
         mistakes, _ = found_by(_without(kind, table, {path[1] for path, _ in problems}).check(), prefix)
         return None, problems + mistakes, []
     unwritable = [] if is_ours(kind) else list(_unwritable(part, prefix))
@@ -331,13 +331,6 @@ def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel
         return None, unwritable, []
     mistakes, notes = found_by(part.check(), prefix)
     return (None, mistakes, []) if mistakes else (part, [], notes)
-
-
-def _with_reason(kind: type[Part], path: KeyPath, text: str) -> str:
-    """Return *text*, or, of a key that *kind* cannot have, why not."""
-    if text.startswith(UNKNOWN_KEY) and len(path) == 2 and path[1] in kind.impossible:
-        return f"{UNKNOWN_KEY}: {kind.impossible[str(path[1])]}"
-    return text
 
 
 def _unwritable(part: Part, prefix: str) -> Iterator[Problem]:

@@ -323,6 +323,9 @@ def _text(place: _Place, details: ErrorDetails, model: type[BaseModel], prefix: 
 def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
     assert place.owner is not None
     key = place.path[-1]
+    impossible: Mapping[str | int, str] = getattr(place.owner, "impossible", {})
+    if key in impossible:
+        return f"{UNKNOWN_KEY}: {impossible[key]}"
     known = [name for name, _ in _fields(place.owner)]
     if len(place.path) == 1 and hasattr(place.owner, "named_by"):  # a part, whose own fields leave that key out
         known.insert(0, place.owner.named_by)

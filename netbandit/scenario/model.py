@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, create_model
 from pydantic_core import PydanticCustomError
@@ -49,8 +49,16 @@ def _slot(text: Any) -> Any:
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
+_NO_LIMIT = (
+    "no key stops a run at so many messages or bytes: keys of learners and protocols send fewer, and netbandit "
+    'optimize --within messages=400 keeps to a limit; see the guide "Under a communication budget"'
+)
+
+
 class RunSettings(Settings):
     """``[run]``: horizon, slot, replications, seed."""
+
+    impossible: ClassVar[Mapping[str, str]] = dict.fromkeys(("messages", "bytes", "budget"), _NO_LIMIT)
 
     horizon: int = Field(ge=1, le=LONGEST_HORIZON, description="Slots each agent plays (T).")
     slot: Annotated[str, BeforeValidator(_slot), AfterValidator(Duration), Allowed(DURATION)] = Field(
@@ -147,6 +155,10 @@ Part = Annotated[
 """A part's table as it was written; its ``kind`` is a string."""
 
 
+class _AnyScenario(Settings):
+    impossible: ClassVar[Mapping[str, str]] = {"budget": _NO_LIMIT}
+
+
 class Scenario(Settings):
     """A scenario: the tables that are everybody's, validated, and those of the parts, raw.
 
@@ -211,7 +223,7 @@ def scenario_model(conditions: Iterable[tuple[str, type[ConditionSettings]]]) ->
         if name == PARTS[0]:
             fields |= {table: (kind, kind()) for table, kind in conditions}
         fields[name] = (field.annotation, field)
-    return create_model("Scenario", __base__=Settings, __doc__=Scenario.__doc__, **fields)
+    return create_model("Scenario", __base__=_AnyScenario, __doc__=Scenario.__doc__, **fields)
 
 
 def read_scenario(data: Raw) -> tuple[Scenario | None, list[Problem]]:

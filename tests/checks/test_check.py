@@ -439,6 +439,10 @@ def test_a_pair_that_cannot_talk_is_told_how_and_what_can(tmp_path, learner, pro
         ("learner.gap=0.1", '"ucb" has no such key, "elimination" has'),
         ("learner.exploratoin=1", '(did you mean "exploration"?)'),
         ("learner.aaa=1", '"exploration"'),
+        ("run.messages=400", 'see the guide "Under a communication budget"'),
+        ("run.bytes=400", 'see the guide "Under a communication budget"'),
+        ("run.budget=400", 'see the guide "Under a communication budget"'),
+        ("budget=400", 'see the guide "Under a communication budget"'),
     ],
 )
 def test_who_has_what_this_kind_has_not_is_named(override, end):

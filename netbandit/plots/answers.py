@@ -12,12 +12,15 @@ from netbandit.results.metrics import best_is, title_name
 from netbandit.results.numbers import percentage, rounded, scaled
 from netbandit.results.study_result import PointResult
 from netbandit.util.key_paths import lookup
+from netbandit.util.text import in_words
 
 _AGENTS = "topology.agents"
 _LONGEST = 48
 """The most characters by which a title calls a point."""
 _TIMES = 3.0
 """What grows to so many times as much is not told in percent."""
+_Known = tuple[float, PointResult]
+"""A mean that is known, and the point it is of."""
 
 
 def answer(whole: Arrangement, points: Sequence[PointResult], key: str, metric: str) -> str:
@@ -79,8 +82,9 @@ def _between(line: Sequence[tuple[str, PointResult]], metric: str) -> str:
 def answer_between(whole: Arrangement, x: str, metric: str) -> str:
     """Return by how much the mean of *metric* changes from the point of the least *x* to that of the largest.
 
-    Empty where pairs of replications do not decide that, where *x* is the same at all points or nowhere known, and
-    where it may be infinite.
+    Where *x* is to be low and more of it pays, the change is that up to the least *x* at which the mean is not
+    decidedly worse than at any other point. Empty where pairs do not decide that, where *x* is the same at all points
+    or nowhere known, and where it may be infinite.
 
     Args:
         whole: The points.
@@ -94,11 +98,29 @@ def answer_between(whole: Arrangement, x: str, metric: str) -> str:
     if not known or x in UNBOUNDED:
         return ""
     first, last = min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0])
+    enough = _enough(first, known, metric) if best_is(x) == "lowest" else None
+    beyond = "; nothing beyond is decidedly better" if enough is not None and enough[0] < last[0] else ""
+    last = enough or last
     times = _decided(samples(first[1], metric), samples(last[1], metric)) if first[0] < last[0] else None
     if times is None:
         return ""
     begin, end = (f"{whole.called(point)} ({title_name(x)} {_text(mean)})" for mean, point in (first, last))
-    return f"{title_name(metric)} {_change(times)} from {begin} to {end}"
+    return f"{title_name(metric)} {_change(times)} from {begin} to {end}{beyond}"
+
+
+def _enough(first: _Known, known: Sequence[_Known], metric: str) -> _Known | None:
+    """Return the one of *known* of the least x that is decidedly better in *metric* than *first*, and none than it."""
+    best = best_is(metric)
+
+    def is_better(one: PointResult, other: PointResult) -> bool:
+        times = _decided(samples(other, metric), samples(one, metric))
+        return times is not None and (times < 1) is (best == "lowest")
+
+    for there in sorted(known, key=_mean) if best else ():
+        pays = there[0] > first[0] and is_better(there[1], first[1])
+        if pays and not any(is_better(other, there[1]) for _, other in known):
+            return there
+    return None
 
 
 def range_of(whole: Arrangement, metric: str, points: Sequence[PointResult] | None = None, when: str = "") -> str:
@@ -147,7 +169,7 @@ def last_answers(points: Sequence[PointResult]) -> str:
 
 
 def best_of(whole: Arrangement, x: str, y: str) -> str:
-    """Return the best means of *y* and of *x*, and whose these are; whether pairs decide that no other is as good.
+    """Return the best means of *y* and of *x*, and whose these are; which others pairs do not decide to be worse.
 
     Empty where one of them is unknown, the same at all points, or of no side that is best.
     """
@@ -159,26 +181,28 @@ def best_of(whole: Arrangement, x: str, y: str) -> str:
         known = sorted(_known(whole, metric), key=_mean, reverse=best == "highest")
         if not best or len({mean for mean, _ in known}) < 2:
             return ""
-        (mean, point), (_, second) = known[:2]
+        (mean, point), *rest = known
         names.append(whole.called(point))
         verb = "" if parts else " is"
         parts.append(f"the {'least' if best == 'lowest' else 'most'} {title_name(metric)}{verb} {_text(mean)}")
-        if mean and _decided(samples(point, metric), samples(second, metric)) is None:
-            open_in.append(title_name(metric))
+        best_runs = samples(point, metric)
+        others = [whole.called(one) for _, one in rest if mean and _decided(best_runs, samples(one, metric)) is None]
+        if others:
+            all_named = in_words(others, "and")
+            who = all_named if len(all_named) <= _LONGEST else f"{len(others)} others"
+            open_in.append(f"{who} {'' if open_in else 'may be as good '}in {title_name(metric)}")
     if max(map(len, names)) > _LONGEST:
         return ""
     same = names[0] == names[1]
     found = f"{' and '.join(parts)} ({names[0]})" if same else f"{parts[0]} ({names[0]}), {parts[1]} ({names[1]})"
-    return f"{found}; others may be as good in {' and '.join(open_in)}" if open_in else found
+    return "; ".join([found, *([", ".join(open_in)] if open_in else [])])
 
 
-def _mean(one: tuple[float, PointResult]) -> float:
+def _mean(one: _Known) -> float:
     return one[0]
 
 
-def _known(
-    whole: Arrangement, metric: str, points: Sequence[PointResult] | None = None
-) -> list[tuple[float, PointResult]]:
+def _known(whole: Arrangement, metric: str, points: Sequence[PointResult] | None = None) -> list[_Known]:
     """Return the means of *metric* that are known, and the points they are of."""
     some = {id(point) for point in (whole.points if points is None else points)} if whole.statistic.is_mean else set()
     return [(mean, one) for one in whole.points if id(one) in some and (mean := mean_of(one, metric)) is not None]

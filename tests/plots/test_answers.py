@@ -85,6 +85,38 @@ def test_the_points_of_least_and_largest_cost_are_compared_and_named(regrets, te
     assert answer_between(arrange(study), "diameter", "regret") == text
 
 
+@pytest.mark.parametrize(
+    ("regrets", "text"),
+    [
+        (
+            (1_000.0, 101.0, 100.0),
+            "regret falls by 90 % from complete (cost 10) to star (cost 20); nothing beyond is decidedly better",
+        ),
+        ((1_000.0, 500.0, 100.0), "regret falls by 90 % from complete (cost 10) to ring (cost 90)"),
+        ((100.0, 300.0, 1_000.0), "regret grows 10-fold from complete (cost 10) to ring (cost 90)"),
+    ],
+)
+def test_more_of_a_cost_is_told_up_to_the_least_that_is_as_good_as_any(regrets, text):
+    study = study_of(
+        [
+            made_up(
+                parameters={"topology.family": family},
+                replication=number,
+                metrics={"regret": regret * (1 + luck[number]), "cost": cost},
+            )
+            for family, cost, regret, luck in zip(
+                ("complete", "star", "ring"),
+                (10, 20, 90),
+                regrets,
+                ((-0.05, 0.05, 0.02, -0.02), (0.05, -0.05, 0.01, -0.01), (-0.05, 0.03, 0.05, -0.03)),
+                strict=True,
+            )
+            for number in range(4)
+        ]
+    )
+    assert answer_between(arrange(study), "cost", "regret") == text
+
+
 def test_points_of_as_many_agents_are_compared_and_privacy_that_may_be_infinite_is_not():
     study = study_of(
         [
@@ -144,7 +176,7 @@ def test_the_least_and_the_largest_mean_are_named_and_whether_chance_may_be_all(
         (
             (100.0, 101.0, 300.0),
             (9, 4, 7),
-            "the least regret is 100 (gis), the least cost 4 (sink); others may be as good in regret",
+            "the least regret is 100 (gis), the least cost 4 (sink); sink may be as good in regret",
         ),
         ((100.0, 200.0, 300.0), (4, 4, 4), ""),
     ],

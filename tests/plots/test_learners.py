@@ -47,7 +47,7 @@ def test_many_learners_have_a_picture_of_what_they_pay_for_their_regret():
         "delay of received items (slots)",
     ]
     best = "quickstart: the least regret is 267 (thompson, pooled), the least data sent 0 (ucb, silent);"
-    assert " ".join(figure.get_suptitle().split()) == f"{best} others may be as good in regret"
+    assert " ".join(figure.get_suptitle().split()) == f"{best} 4 others may be as good in regret"
     assert len({panel.get_ylim() for panel in figure.axes}) == 1
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["ucb", "thompson", "coop-ucb2", "dducb", "silent", "local", "pooled", "consensus"]

@@ -238,10 +238,24 @@ def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None
     names = ["delay" if metric == late else title_name(metric) for metric in metrics]
     found = answer_between(arrangement, HOPS, last) or range_of(arrangement, last)
     title = found or f"{in_words(names, 'and')} against the diameter"
-    candidates = [key for key in arrangement.keys if key.startswith("topology.") and arrangement.scale(key) is None]
-    family = "topology.family" if "topology.family" in candidates else next(iter(candidates), None)
-    note = _same_note(arrangement.points, "cost", late)
-    return _of_metrics(arrangement, family, [(HOPS, one) for one in metrics], title, fixed, apart=HOPS_APART, note=note)
+    how: dict[str, Any] = {"apart": HOPS_APART, "note": _same_note(arrangement.points, "cost", late)}
+    return _of_metrics(arrangement, family_key(arrangement), [(HOPS, one) for one in metrics], title, fixed, **how)
+
+
+def diameters_chart(arrangement: Arrangement, parts: Sequence[Part]) -> Chart:
+    """Return regret against the diameter in a panel for each of *parts*, in which only the topology varies."""
+    y = compared(arrangement.points)
+    answers = (answer_between(part, HOPS, y) for _, part in reversed(parts))
+    title = next(filter(None, answers), "") or range_of(arrangement, y) or f"{title_name(y)} against the diameter"
+    layout = facets(arrangement, parts)
+    pairs = [(HOPS, y)] * len(layout.parts)
+    return Chart(arrangement, title, layout, pairs, color=family_key(arrangement), apart=HOPS_APART)
+
+
+def family_key(arrangement: Arrangement) -> str | None:
+    """Return the key that says which kind of topology a point has; None if these differ in numbers only."""
+    kinds = [key for key in arrangement.keys if key.startswith("topology.") and arrangement.scale(key) is None]
+    return "topology.family" if "topology.family" in kinds else next(iter(kinds), None)
 
 
 def cost_chart(arrangement: Arrangement) -> Chart:

@@ -26,6 +26,8 @@ from netbandit.plots.chart_kinds import (
     delay_chart,
     diameter_chart,
     diameter_varies,
+    diameters_chart,
+    family_key,
     has_a_line,
     learners_chart,
     learners_vary,
@@ -128,9 +130,9 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
       them were run, and they make a difference; a map for each combination of the other keys;
     - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map and
       that is no budget of privacy;
-    - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
-      diameters or more; without hybrid networks, which have a diameter in each of their components, and those that
-      change;
+    - ``diameter``: cost, delay and regret against the diameter, if the topology has three diameters or more; where
+      other keys vary too, regret alone, a panel for each combination of these, if kinds of topology vary; without
+      hybrid networks, which have a diameter in each of their components, and those that change;
     - ``privacy``: regret against the epsilon spent, if that differs;
     - ``battery``: how long batteries last against a number of ``[energy]``, or regret against that, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
@@ -207,11 +209,18 @@ def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
     few, without = _having_a_diameter(arrangement)
     parts = _parts(few, beside_topology(arrangement), diameter_varies)
-    charts = [(name, fixed, diameter_chart(part, fixed)) for name, (fixed, part) in _named("diameter", parts)]
-    return [
-        Planned(name, partial(draw_chart, replace(chart, title=f"{chart.title}{without}")), answers=not fixed)
-        for name, fixed, chart in charts
-    ]
+
+    def draw(chart: Chart) -> "Figure":
+        return draw_chart(replace(chart, title=f"{chart.title}{without}"))
+
+    def alone(part: Part) -> "Figure":
+        fixed, points = part
+        return draw(diameter_chart(points, fixed))
+
+    if len(parts) == 1:
+        return [Planned("diameter", lambda: alone(parts[0]), answers=not parts[0][0])]
+    kinds = family_key(few) is not None
+    return _together_and_alone(Planned("diameter", lambda: draw(diameters_chart(few, parts)), kinds), parts, alone)
 
 
 def _having_a_diameter(arrangement: Arrangement) -> tuple[Arrangement, str]:

@@ -22,6 +22,7 @@ from netbandit.results.intervals import CONFIDENCE, MEAN, Interval, Statistic
 from netbandit.results.metrics import HEADINGS
 from netbandit.results.numbers import cell
 from netbandit.results.study_result import PointResult
+from netbandit.results.summary import TOPOLOGY
 from netbandit.results.tables import FIXED, Columns
 from netbandit.results.varied_keys import UnknownNameError, resolve, without_case_keys
 from netbandit.util.key_paths import CASE
@@ -86,6 +87,10 @@ def require_metrics(names: Sequence[str], results: Columns) -> None:
         headed = {HEADINGS[name][0]: name for name in known if name in HEADINGS}
         asked = [headed.get(name.partition(" (")[0], name) for name in missing]
         hint = did_you_mean(asked[0], known) if len(asked) == 1 else ""
+        if network := [name for name in missing if name in TOPOLOGY]:
+            hint = (
+                f": {network[0]} is of the network, and in run --json; plot --x {network[0]} draws metrics against it"
+            )
         raise CompareError(f"there is no metric {', '.join(missing)}{hint}; the metrics are {', '.join(known)}")
 
 

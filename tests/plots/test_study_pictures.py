@@ -121,6 +121,30 @@ def test_networks_that_change_are_on_no_axis_of_diameters(changing):
     assert not [one for one in planned(study_of(runs)) if one.name.startswith("diameter")]
 
 
+def test_each_value_of_another_key_has_a_panel_of_the_diameters():
+    runs = [
+        replace(run, parameters={**run.parameters, "links.peer.latency": latency})
+        for latency in ("0 ms", "10 ms", "100 ms")
+        for run in family_sweep()
+    ]
+    (picture,) = (one for one in planned(study_of(runs)) if one.name == "diameter")
+    assert picture.answers
+    panels = picture.drawn().figure.axes
+    assert [panel.get_title("center") for panel in panels] == ["latency 0 ms", "latency 10 ms", "latency 100 ms"]
+    for panel in panels:
+        means = [box[0].get_xdata().tolist() for box in panel.containers]
+        assert sorted(means) == [[1.0], [2.0], [4.0]]
+    alone = {"diameter-0-ms", "diameter-10-ms", "diameter-100-ms"}
+    assert alone <= set(stems(runs, every=True))
+    sizes = [
+        replace(run, parameters={"topology.agents": run.topology["agents"] + place, "learner.rounds": rounds})
+        for rounds in (2, 4)
+        for place, run in enumerate(family_sweep(1))
+    ]
+    (of_sizes,) = (one for one in planned(study_of(sizes)) if one.name == "diameter")
+    assert not of_sizes.answers
+
+
 def test_two_diameters_make_no_picture():
     two = [run for run in family_sweep() if run.parameters["topology.family"] != "complete"]
     assert not [name for name in stems(two, every=True) if name.startswith("diameter")]

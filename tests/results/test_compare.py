@@ -104,6 +104,7 @@ def test_a_number_is_the_same_however_it_is_written(value):
 @pytest.mark.parametrize(
     ("metric", "against", "text"),
     [
+        ("radius", None, "radius is of the network, and in run --json; plot --x radius draws metrics against it; the"),
         ("regrets", None, r'there is no metric regrets \(did you mean "regret"\?\); the metrics are regret'),
         ("regret", {"shape": "star"}, "there is no shape here; the keys that vary are topology.family, latency"),
         ("regret", {"topology.family": "grid"}, "no point has topology.family = grid; there are star, ring"),

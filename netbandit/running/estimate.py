@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netbandit.learners.learner import EpochLearner
+from netbandit.results.failures import ENOUGH, MEDIANS, Failures, too_few
 from netbandit.results.numbers import cell, shortest
 from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import CURVES, TRACE, load_run, save_run
@@ -93,7 +95,20 @@ class StudyEstimate:
         if some and times[-1] > _UNLIKE * times[0] > 0:
             some += f", which differ by a factor of {times[-1] / times[0]:.2g}"
         taken = f"about {rough_time(self.seconds / workers)}{shared}, {size_text(self.bytes)} on disk{some}"
-        return [f"estimate: {pluralize(self.runs, 'run')}, {taken}", *filter(None, [self.dominating]), *self.failed]
+        return [
+            f"estimate: {pluralize(self.runs, 'run')}, {taken}",
+            *filter(None, [self.dominating, self.too_few]),
+            *self.failed,
+        ]
+
+    @property
+    def too_few(self) -> str:
+        """What results will say of means that are not compared, as agents drop arms; empty if they are."""
+        drop = (_replications(one.point) for one in self.tried if isinstance(one.point.learner, EpochLearner))
+        few = [number for number in drop if 1 < number < ENOUGH]
+        if not few or self.points < 2:
+            return ""
+        return too_few(Failures(min(few), 0, {}, drops=True, stalls=False)) + MEDIANS
 
     @property
     def dominating(self) -> str:

@@ -36,6 +36,18 @@ def found(file):
     return estimate(check(load(file)).points, enough=0.02)
 
 
+@pytest.mark.parametrize(
+    ("learner", "replications", "points", "said"),
+    [("elimination", 20, 3, True), ("elimination", 29, 3, False), ("elimination", 20, 1, False), ("ucb", 20, 3, False)],
+)
+def test_means_that_results_will_not_compare_are_told_of(file, learner, replications, points, said):
+    keys = [f"learner.kind={learner}", f"run.replications={replications}", "protocol.kind=relay"]
+    tried = [PointEstimate(point, 1.0, 1.0) for point in check(load(file, keys)).points]
+    lines = StudyEstimate(60, 1.0, 1.0, tuple(tried), points).lines()
+    text = "20 replications can miss failures that happen in up to 14 % of runs"
+    assert [line.startswith(text) for line in lines[1:]] == [True] * said
+
+
 @pytest.mark.ci
 def test_every_point_counts_with_its_replications(found):
     assert (found.runs, found.points, len(found.tried), found.failed) == (12, 3, 3, ())

@@ -1,6 +1,7 @@
 """Turns a scenario as written into runnable points, or reports all of its mistakes at once."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -132,9 +133,14 @@ def _of_points(
     document: Document, notes: Mapping[Problem, list[Combination]], every: Sequence[Combination]
 ) -> Iterator[Problem]:
     """Yield *notes*; those on some points with which points, and of those that differ in numbers alone the first."""
-    alike: dict[Problem, list[Problem]] = {}
-    for path, text in notes:
-        alike.setdefault((path, _NUMBER.sub("", text)), []).append((path, text))
+    alike: dict[tuple[Problem, int], list[Problem]] = {}
+    told: Counter[tuple[Problem, int]] = Counter()
+    for (path, text), points in notes.items():
+        words = path, _NUMBER.sub("", text)
+        # Of notes that a point has beside each other, as on two arms, each is told.
+        rank = max(told[words, id(point)] for point in points)
+        told.update((words, id(point)) for point in points)
+        alike.setdefault((words, rank), []).append((path, text))
     for first, *others in alike.values():
         path, text = first
         more = sum(len(notes[other]) for other in others)

@@ -44,7 +44,7 @@ class Band:
     alone: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     runs: Mapping[Name, float] = field(default_factory=dict)
     failed: Mapping[Name, Collection[str]] = field(default_factory=dict)
-    shortfalls: tuple[str, ...] = ()
+    shortfalls: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     shown: bool = True
 
     @property

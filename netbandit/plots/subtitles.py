@@ -12,7 +12,7 @@ from netbandit.results.message_fates import OF_ARRIVED, much_not_arrived
 from netbandit.results.metrics import title_name
 from netbandit.results.numbers import percentage, rounded, scaled
 from netbandit.results.study_result import PointResult
-from netbandit.util.text import first_few, in_words
+from netbandit.util.text import first_few, in_runs, in_words
 
 _NAMED = 3
 """The most points named in a note."""
@@ -43,7 +43,10 @@ def mark_notes(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]
 
 def shortfall_note(drawn: Sequence[Band]) -> str:
     """Return the subtitle's note on the mark of points with incomplete runs; empty where there is none."""
-    names = sorted({kind for one in drawn for kind in one.shortfalls})
+    names = []
+    for kind in sorted({kind for one in drawn for kind in one.shortfalls}):
+        many = in_runs(*zip(*(one.shortfalls[kind] for one in drawn if kind in one.shortfalls), strict=True))
+        names.append(f"{kind} {many}".strip())
     return f"{MARK} {' or '.join(names)}: a lower value there is not an improvement" if names else ""
 
 
@@ -106,7 +109,7 @@ def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str
     if not missing:
         return ""
     what = {
-        "round_slots": "waiting left out, where no round ended",
+        "round_slots": "waiting left out, where no round ended in some runs",
         EITHER_DELAY: "delay left out, where nothing is heard",
         "epsilon": "left out, where it has no bound",
     }

@@ -147,7 +147,7 @@ MEDIANS = f", medians (--statistic median) from {least_for(0.5, CONFIDENCE)}"
 """The other statistics of a comparison."""
 
 
-def shortfalls(runs: Sequence[RunResult], planned: int) -> tuple[str, ...]:
+def shortfalls(runs: Sequence[RunResult], planned: int) -> dict[str, tuple[int, int]]:
     """Return what some runs of a point failed to do, in words; empty if all did everything.
 
     A run that does less sends less and may lose less, so lower values do not make such a point better.
@@ -155,14 +155,15 @@ def shortfalls(runs: Sequence[RunResult], planned: int) -> tuple[str, ...]:
     Args:
         runs: The completed runs.
         planned: The number of runs of the point, including those that failed or have not been run.
+
+    Returns:
+        In how many runs that was so, and of how many.
     """
     kinds = Failures.of([run.metrics for run in runs]).kinds
-    found = {
-        _STALLED: _STALLED in kinds,
-        _NONE_ENDED: _NONE_ENDED in kinds or any(STILL_EXPLORING in run.remarks for run in runs),
-        _MISSING: len(runs) < planned,
-    }
-    return tuple(name for name, there in found.items() if there)
+    none_ended = sum(_NONE_ENDED in failures_of(run.metrics) or STILL_EXPLORING in run.remarks for run in runs)
+    found = {_STALLED: kinds.get(_STALLED, 0), _NONE_ENDED: none_ended}
+    missing = {_MISSING: (planned, planned)} if len(runs) < planned else {}
+    return {name: (count, len(runs)) for name, count in found.items() if count} | missing
 
 
 MARK = "*"

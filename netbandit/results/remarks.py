@@ -19,7 +19,7 @@ from netbandit.results.summary import failures
 from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of
 from netbandit.util.key_paths import lookup
-from netbandit.util.text import first_few, in_words, pluralize
+from netbandit.util.text import first_few, in_runs, in_words, pluralize
 
 INFINITE = "infinite"
 """The text of a value without a bound."""
@@ -285,9 +285,8 @@ def comparison_notes(study: StudyResult, metrics: Sequence[str]) -> list[str]:
 def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequence[int] = ()) -> str:
     """Return *line* with the points it holds for, if not all, and the number of *runs*, if not all of theirs."""
     where = which_points(study, points)
-    all_runs = [len(point.finished) for point in points]
-    if any(some < most for some, most in zip(runs, all_runs, strict=False)):
-        line = f"{line} (in {spread(runs)} of {spread(all_runs)} runs)"
+    if runs and (some := in_runs(runs, [len(point.finished) for point in points])):
+        line = f"{line} ({some})"
     return f"at {where}: {line}" if where else line
 
 

@@ -29,6 +29,17 @@ def first_few(texts: Sequence[str], most: int = 3) -> str:
     return "; ".join([*texts[:most], *([f"and {len(texts) - most} more"] if len(texts) > most else [])])
 
 
+def in_runs(some: Sequence[int], planned: Sequence[int]) -> str:
+    """Return in how many of the *planned* runs of each point something holds; empty where it holds in all.
+
+    ``in 2 to 16 of 20 runs``: a range, since the points that are named beside it may be in another order.
+    """
+    if list(some) == list(planned):
+        return ""
+    low, high = (" to ".join(f"{one:,}" for one in sorted({min(part), max(part)})) for part in (some, planned))
+    return f"in {low} of {high} runs"
+
+
 def pluralize(number: int | str, what: str) -> str:
     """Return *number*, or its text, of *what*, in the plural where it is not one: ``1 point``, ``2000 points``."""
     return f"{number} {what}" if str(number) == "1" else f"{number} {what}s"

@@ -67,7 +67,7 @@ def test_runs_that_failed_are_crosses(draw):
     assert "crosses: an agent dropped the best arm" in subtitle(figure)
     for run in runs:
         run.metrics["stalled"] = run.metrics["best_lost"]
-    both = "crosses: agents stalled or an agent dropped the best arm; * agents stalled: "
+    both = "crosses: agents stalled or an agent dropped the best arm; * agents stalled in 2 of 5 runs: "
     assert both in subtitle(draw(arranged(runs)))
     assert "crosses" not in subtitle(draw(arranged(sweep())))
 
@@ -100,9 +100,9 @@ def test_points_at_which_agents_stalled_are_marked(draw):
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ({"stalled": 2}, "* agents stalled: "),
-        ({"rounds": 0, "waiting_slots": 9.0}, "* no round ended: "),
-        (STILL_EXPLORING, "* no round ended: "),
+        ({"stalled": 2}, "* agents stalled in 1 of 5 runs: "),
+        ({"rounds": 0, "waiting_slots": 9.0}, "* no round ended in 1 of 5 runs: "),
+        (STILL_EXPLORING, "* no round ended in 1 of 5 runs: "),
         (None, "* runs are missing: "),
     ],
 )

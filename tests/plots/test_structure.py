@@ -137,7 +137,7 @@ def test_a_wait_that_did_not_end_is_no_wait_of_zero():
         if run.parameters["protocol.kind"] == "gis" and run.replication == 1:
             run.metrics["round_slots"] = None
     figure = draw_chart(structure_chart(arranged(some)))
-    assert "waiting not drawn as size (dotted), where no round ended: gis" in subtitle(figure)
+    assert "waiting not drawn as size (dotted), where no round ended in some runs: gis" in subtitle(figure)
     dotted = [marks for marks in circles(figure.axes[0]) if marks.get_linestyle()[0][1] is not None]
     assert [marks.get_offsets().tolist()[0][0] for marks in dotted] == [400.0]
 

@@ -79,9 +79,9 @@ def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
     pattern: CommunicationPattern = getattr(others, "talk", "call")
     if pattern not in protocol.patterns or misfit(type(protocol), pattern) is not None:
         return  # reported by misfit()
-    used = _stand_in(protocol, pattern)
-    yield from used.check_with(others)
-    if pattern != "broadcast" and isinstance(used, BroadcastProtocol) and used.uses_peer_links:
+    yield from _stand_in(protocol, pattern).check_with(others)
+    over_broadcasts = isinstance(protocol, BroadcastProtocol) and pattern not in (*protocol.stand_ins, "broadcast")
+    if over_broadcasts and protocol.uses_peer_links:
         yield from must_be_connected(others, "a round over ")
     if protocol.used_links == {"peer"} and not protocol.isolated and others.components > 1:
         sizes = sorted({len(component) for component in others.graph.components})

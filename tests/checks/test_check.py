@@ -312,6 +312,10 @@ def test_a_note_on_some_points_of_a_sweep_names_them(sweep, said):
         ('components = [1, 3]\nprotocol = { kind = "local", ttl = 1 }', "2 components of 1 to 3 agents"),
         ('disconnected = true\ntopology.p = 0.0\nprotocol.kind = "relay"', "3 components of 1 agent, which"),
         ('components = [3]\nprotocol.kind = "relay"', ""),
+        (
+            'components = [1, 3]\nprotocol = { kind = "local", ttl = 1 }\nlearner.kind = "elimination"',
+            "2 components of",
+        ),
         ('components = [1, 3]\nprotocol = { kind = "local", ttl = 0 }', ""),
         ('components = [1, 3]\nprotocol.kind = "silent"', ""),
         ('components = [1, 3]\nprotocol.kind = "pooled"', ""),
@@ -327,7 +331,7 @@ topology.family = "{family}"
 {"topology.agents = 3" if family == "random" else 'topology.inside = "star"'}
 topology.{parts}
 bandit = {{ kind = "bernoulli", means = [0.9, 0.5] }}
-learner = {{ kind = "ucb" }}
+{"" if "learner" in parts else 'learner.kind = "ucb"'}
 """
     notes = [note for note in check(load("parts.toml", text=text)).notes if "topology" in note]
     assert len(notes) == bool(said)

@@ -12,7 +12,7 @@ from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.label_placement import place_labels
 from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
-from netbandit.results.link_use import LINK_FIGURES, lost_of_all, mean_link_figures, same_links, worst_first
+from netbandit.results.link_use import LINK_FIGURES, lost_of_all, mean_link_figures, on_one_network, worst_first
 from netbandit.results.numbers import percentage, rounded, scaled, shortest
 from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
@@ -100,15 +100,13 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
         point: A point with a finished run.
         what: One of the figures of `link_figures`.
     """
-    runs = point.finished
-    same = same_links(runs)
-    if len(runs) == 1:
+    runs, count = on_one_network(point.finished), len(point.finished)
+    if count == 1:
         whose = "one replication"
-    elif same:
-        whose = f"mean of {len(runs):,} replications"
+    elif len(runs) > 1:
+        whose = f"mean of {count:,} replications"
     else:
-        whose = f"replication {runs[0].replication} of {len(runs):,}, each on a different network"
-    runs = runs if same else runs[:1]
+        whose = f"replication {runs[0].replication} of {count:,}, each on a different network"
     drawing = network(runs[0], mean_link_figures(runs)[what])
     title = _busiest(drawing, what, runs) or (LINK_FIGURES[what].title if len(drawing.links) else "no links")
     values = {key: value_of(point, key) for key in arrangement.keys}

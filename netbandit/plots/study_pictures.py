@@ -52,7 +52,7 @@ from netbandit.plots.values import identity, shown
 from netbandit.plots.values import name as key_name
 from netbandit.plots.waits import draw_waits, have_causes
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
-from netbandit.results.link_use import link_figures, same_links
+from netbandit.results.link_use import link_figures, on_one_network, same_links
 from netbandit.results.message_fates import failing
 from netbandit.results.picture_names import PICTURE_NAMES, REGRET, REWARD
 from netbandit.results.study_result import PointResult, StudyResult
@@ -282,7 +282,7 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
         return any(link_figures(run)["lost"].any() for run in point.finished)
 
     def differ(point: PointResult) -> bool:
-        return not lose_alike(point.finished)
+        return not lose_alike(on_one_network(point.finished))
 
     def losses(point: PointResult) -> float:
         found = fates(point)

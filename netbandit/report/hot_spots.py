@@ -12,7 +12,7 @@ from netbandit.plots.network import draw_network
 from netbandit.plots.study_pictures import network_points
 from netbandit.report.pictures import Drawn, inline
 from netbandit.report.tables import Cell, Table
-from netbandit.results.link_use import Figures, mean_link_figures, node_figures, same_links
+from netbandit.results.link_use import Figures, mean_link_figures, node_figures, on_one_network
 from netbandit.results.loads import node_names
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult, StudyResult
@@ -68,7 +68,7 @@ def hot_spots(folder: Path, study: StudyResult) -> list[HotSpots]:
 
 
 def _of(folder: Path, arrangement: Arrangement, point: PointResult, place: int) -> HotSpots:
-    runs = point.finished if same_links(point.finished) else point.finished[:1]
+    runs = on_one_network(point.finished)
     first = runs[0]
     ends = np.column_stack([first.links.first, first.links.second]).astype(np.int64)
     nodes = int(first.topology.get("agents") or ends.max() + 1)

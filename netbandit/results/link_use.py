@@ -122,6 +122,11 @@ def same_links(runs: Sequence[RunResult]) -> bool:
     )
 
 
+def on_one_network(runs: Sequence[RunResult]) -> Sequence[RunResult]:
+    """Return *runs*, or the first of them where they have not all the same links."""
+    return runs if same_links(runs) else runs[:1]
+
+
 def with_copies(use: LinkUse) -> NDArray[np.int64]:
     """Return how many messages and copies each link carried, of which some were lost."""
     return use.messages if use.duplicates is None else use.messages + use.duplicates

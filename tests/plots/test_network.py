@@ -270,6 +270,9 @@ def test_the_link_that_loses_most_may_lose_it_by_chance(worst, chance):
     assert title == f"quickstart: {told}{', which may be chance' if chance else ''}"
     answers = [one.name for one in planned(study_of([run])) if one.answers]
     assert ("lost" in answers) is not chance  # a network in one colour says nothing
+    fewer = {name: values[1:] for name, values in vars(run.links).items() if values is not None}
+    study = study_of([run, replace(run, replication=1, links=replace(run.links, **fewer))])
+    assert [one.name for one in planned(study) if one.answers] == answers  # of networks that differ, that of the first
 
 
 def test_of_points_on_one_network_that_with_most_messages_is_drawn():

@@ -83,7 +83,7 @@ def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
     over_broadcasts = isinstance(protocol, BroadcastProtocol) and pattern not in (*protocol.stand_ins, "broadcast")
     if over_broadcasts and protocol.uses_peer_links:
         yield from must_be_connected(others, "a round over ")
-    if protocol.used_links == {"peer"} and not protocol.isolated and others.components > 1:
+    elif protocol.used_links == {"peer"} and not protocol.isolated and others.components > 1:
         sizes = sorted({len(component) for component in others.graph.components})
         agents = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes[0], sizes[-1])))
         found = f"{others.components:,} components of {agents} agent{'s' * (sizes[-1] > 1)}"

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import networkx as nx
 import pytest
 from helpers.apart_round import down, rounds_apart
@@ -7,7 +9,7 @@ from helpers.one_round import SLOT, one_round
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netbandit.parts.component import Mistake, Others
+from netbandit.parts.component import Mistake, Note, Others
 from netbandit.protocols.adapters import check_with
 from netbandit.protocols.local import Local
 from netbandit.protocols.relay import Relay
@@ -41,7 +43,10 @@ def test_a_graph_of_several_components_is_no_network_for_a_round():
     parts = Others(components=2, talk="round", kinds={"protocol": "relay"})
     text = "a round over relay needs a connected graph, but this one has 2 components"
     assert list(check_with(Relay(), parts)) == [Mistake("kind", text)]
-    assert list(check_with(Relay(), Others(components=2, talk="broadcast", kinds={"protocol": "relay"}))) == []
+    kinds, graph = {"protocol": "relay", "topology": "hybrid"}, SimpleNamespace(components=[[0, 1], [2]])
+    noted = "2 components of 1 to 2 agents, which hear nothing of one another over relay: each learns on its own"
+    found = list(check_with(Relay(), Others(components=2, talk="broadcast", kinds=kinds, graph=graph)))
+    assert found == [Note("components", noted, "topology")]
 
 
 PATH = nx.path_graph(4)

@@ -243,7 +243,8 @@ def test_a_run_without_a_contact_is_none_over_links_that_are_always_up(tmp_path,
 def test_a_file_of_which_a_run_sees_nothing_is_noted_with_the_time_at_which_it_begins(tmp_path, family):
     tables = put_over(put_over(ROUNDS, over("local")), {"topology": far(tmp_path, family)})
     said = 'in the run: it is 0 s to 0.2 s of the file, whose .* from 1300000005 s .*; from = "1300000005 s" would .*'
-    (note,) = check(load_tables(tables)).notes
+    alone, note = check(load_tables(tables)).notes
+    assert "which hear nothing of one another over local: each learns on its own" in alone
     assert re.search(f"topology.from: nobody .* {said}$", note)
     with pytest.raises(ScenarioError, match=f"(?s)needs a connected graph.*topology.from: nobody .* {said}"):
         check(load_tables(put_over(tables, over("gossip"))))

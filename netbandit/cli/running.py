@@ -217,6 +217,8 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
         click.echo(f"{runs} copied from identical runs, which differ only in keys that have no effect", err=True)
     drawn = _draw(result.folder, folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)
+    if any(run.metrics.get("first_death") is not None for point in result.study.points for run in point.finished):
+        click.echo(f"which batteries ran empty first: netbandit nodes {quote(str(folder))}", err=how.as_json)
     report_failed(result.failed)
     return drawn and not result.failed
 

@@ -76,7 +76,8 @@ QueueLimit = Annotated[int | str | None, BeforeValidator(_queue), Allowed(_QUEUE
 _QUEUE_LIMIT = Field(
     default=None,
     description="How many messages may wait beside the one under way, in each direction, or how many bytes of these: "
-    '"4 kB"; what comes when there are as many is dropped; absent: no limit.',
+    '"4 kB"; what comes when there are as many is dropped; absent: no limit. Not for agents that '
+    "share a radio channel.",
 )
 
 NotNegative = Annotated[float, Field(ge=0)]

@@ -186,3 +186,24 @@ def test_a_mistake_is_one_line(path, arguments, message):
     shown = invoke(command, path, *rest)
     assert shown.exit_code == 2
     assert message in shown.output
+
+
+@pytest.mark.parametrize(("capacity", "said"), [("1 mJ", True), ("1 kJ", False)])
+def test_run_says_how_to_see_which_battery_ran_empty_first(tmp_path, capacity, said):
+    """The command that it names shows them."""
+    (tmp_path / "air.toml").write_text(
+        f"""topology = {{ family = "ring", agents = 4 }}
+links.peer = {{ latency = "1 ms" }}
+bandit = {{ kind = "bernoulli", means = [0.2, 0.7] }}
+learner.kind = "ucb"
+protocol.kind = "gossip"
+energy = {{ idle = "1 mW", capacity = "{capacity}" }}
+run = {{ horizon = 2000, slot = "1 ms", replications = 1 }}
+"""
+    )
+    ran = CliRunner().invoke(main, ["run", str(tmp_path / "air.toml"), "--out", str(tmp_path / "results")])
+    assert ran.exit_code == 0, ran.output
+    command = [line.partition("netbandit ")[2] for line in ran.output.splitlines() if "ran empty first" in line]
+    assert len(command) == said
+    for one in command:
+        assert "run out first" in CliRunner().invoke(main, one.split()).output

@@ -30,6 +30,9 @@ Numbers = dict[str, Any]
 FAILING = ("queues", "loss", "bursts", "churn", "outage", "battery", "lora", "meet")
 """The shipped scenarios in which messages are lost in many ways."""
 
+COPYING = ("loss", "links.peer.duplicate=0.05")
+"""One of them, run once more with links that deliver some messages twice: none of them does so as it is shipped."""
+
 SCENARIOS_OF_THE_SWARM = 200
 _MEANS = [0.2, 0.35, 0.5, 0.55, 0.7]
 _SLOTS = 500
@@ -46,9 +49,8 @@ def conservation() -> Numbers:
     """Add up what became of all messages of scenarios in which they are lost in many ways, a run of each point."""
     from helpers.pin_scenarios import CUTS, numbers
 
-    points = [
-        point["metrics"] for name in FAILING for point in numbers(ROOT / "scenarios" / f"{name}.toml", CUTS[name])
-    ]
+    runs = [*((name, CUTS[name]) for name in FAILING), (COPYING[0], [*CUTS[COPYING[0]], COPYING[1]])]
+    points = [point["metrics"] for name, cut in runs for point in numbers(ROOT / "scenarios" / f"{name}.toml", cut)]
     fates = ("delivered", "lost", "dropped", "duplicates_dropped", "unsent", "in_flight")
     count = {name: sum(point.get(name) or 0 for point in points) for name in ("handed", "duplicates", *fates)}
     wrong = sum(

@@ -117,6 +117,7 @@ def test_on_a_phone_the_page_does_not_scroll_sideways(visit, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.locator(".readable .more").is_visible()  # as the picture goes on beyond the window
     page.locator(".readable .drawing").tap(position={"x": 150, "y": 150})
     box = page.locator(".readable .values").bounding_box()
     assert box["x"] >= 0

@@ -10,7 +10,7 @@ from netbandit.plots.style import NEUTRAL, drawing, figure
 from netbandit.plots.subtitles import missing_note, without_note
 from netbandit.results.link_use import worst_first
 from netbandit.results.loads import ends_of_links, mean_loads, nodes_of
-from netbandit.results.message_fates import CAUSES, FATES, counted, failing, of_a_hundred
+from netbandit.results.message_fates import CAUSES, FATES, counted, described_fates, failing, of_a_hundred
 from netbandit.results.numbers import percentage, shortest
 from netbandit.results.study_result import PointResult
 from netbandit.util.text import in_words, pluralize
@@ -59,9 +59,10 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
         )
         notes.append(f"right: {which}{', ' if where else ''}{where}")
     known_there = {fate for _, each in links for fate, number in each.items() if number}
-    unknown = [FATES[fate] for fate in ("collided", "refused") if found[fate] and fate not in known_there]
+    texts = described_fates(run.metrics for point, _ in known for run in point.finished)
+    unknown = [texts[fate] for fate in ("collided", "refused") if found[fate] and fate not in known_there]
     if links and unknown:
-        notes.append(f"there, what {in_words(unknown, 'or')} is among what was lost on the way")
+        notes.append(f"there, what {in_words(unknown, 'or')} is among what was {texts['lost']}")
     ended = (("stalled", "agent", "stalled"), ("late", "item", "came too late"), ("given_up", "message", "given up"))
     for metric, what, did in ended:
         most = max(float(np.mean([run.metrics.get(metric) or 0 for run in point.finished])) for point, _ in known)
@@ -81,7 +82,7 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
             text = shortest(percentage(failing(each) / 100))
             panel.text(101, row, text, va="center", color=NEUTRAL, fontsize=8, clip_on=False)
     used = {fate for table in tables for _, each in table for fate, number in each.items() if number >= _SEEN}
-    legend_of_parts(drawn, {FATES[fate]: colour for fate, colour in _COLOURS.items() if fate in used})
+    legend_of_parts(drawn, {texts[fate]: colour for fate, colour in _COLOURS.items() if fate in used})
     return drawn
 
 

@@ -13,6 +13,7 @@ from netbandit.plots.label_placement import place_labels
 from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
 from netbandit.results.link_use import LINK_FIGURES, lost_of_all, mean_link_figures, on_one_network, worst_first
+from netbandit.results.message_fates import FATES, described_fates
 from netbandit.results.numbers import percentage, rounded, scaled, shortest
 from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
@@ -110,7 +111,9 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
     drawing = network(runs[0], mean_link_figures(runs)[what])
     title = _busiest(drawing, what, runs) or (LINK_FIGURES[what].title if len(drawing.links) else "no links")
     values = {key: value_of(point, key) for key in arrangement.keys}
-    notes = "; ".join(filter(None, (whose, described(values))))
+    texts = described_fates(run.metrics for run in runs)
+    failing = f"not arrived: {texts['lost']}" if what == "lost" and texts != FATES else ""
+    notes = "; ".join(filter(None, (whose, described(values), failing)))
     return draw(f"{arrangement.name}: {title}", drawing, notes, LINK_FIGURES[what].unit)
 
 

@@ -34,7 +34,7 @@ from netbandit.plots.style import (
     readable,
     wrapped,
 )
-from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note
+from netbandit.plots.subtitles import batteries_note, mark_notes, missing_note, privacy_note
 from netbandit.plots.values import heading, identity, shown, with_unit
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
@@ -250,6 +250,7 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
         layout.left_out,
         "" if alike or answered else "panels end at different slots",
         events_note(changes, down),
+        batteries_note(arrangement.points),
         "large dots: all waiting agents have resumed"
         if any(line.recovered is not None for one in chosen for line in one.lines)
         else "",

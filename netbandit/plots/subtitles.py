@@ -62,7 +62,7 @@ def of_arrived_note(points: Sequence[PointResult], metrics: Sequence[str], keys:
     if not late:
         return ""
     many = f"{'up to ' if len(late) > 1 else ''}{scaled(percentage(max(share for _, share in late) / 100))}"
-    what = f"delay is that of what arrived: {many} of 100 messages had not by the end"
+    what = f"delay is that of what arrived: {many} % of messages had not by the end"
     if len(late) == len(points):
         return what
     names = list(dict.fromkeys(_called(points, [point for point, _ in late], keys)))
@@ -130,6 +130,22 @@ def _values_in_common(points: Sequence[PointResult], some: Sequence[PointResult]
         if len(alike) == len(some) and len(values) < _NAMED:
             return list(values.values())
     return []
+
+
+def batteries_note(points: Sequence[PointResult]) -> str:
+    """Return the subtitle's note on empty batteries; empty if fewer than half of the agents have one in each run."""
+    runs = [run.metrics for point in points for run in point.finished]
+    shares = [1 - alive for run in runs if (alive := run.get("alive")) is not None]
+    if max(shares, default=0.0) < 0.5:
+        return ""
+    slots = [slot for run in runs if (slot := run.get("half_dead")) is not None]
+    half = f"half of the agents by slot {_between(slots)}, " if len(slots) == len(runs) else ""
+    return f"empty batteries: {half}{_between([percentage(share) for share in shares])} % at the end"
+
+
+def _between(values: Sequence[float]) -> str:
+    """Return the least and the largest of *values*, to whole numbers, or the one."""
+    return " to ".join(dict.fromkeys(scaled(round(value)) for value in (min(values), max(values))))
 
 
 def privacy_note(points: Sequence[PointResult]) -> str:

@@ -1,5 +1,6 @@
 """The load on links and nodes in tables: the busiest links, the energy of each node, the lifetime of batteries."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from netbandit.results.numbers import duration, rounded, scaled
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 from netbandit.util.key_paths import lookup
+from netbandit.util.text import first_few
 
 ROWS = 10
 """The most links and nodes listed, those with the highest load."""
@@ -178,8 +180,11 @@ def battery_line(point: PointResult, battery: float | None = None) -> str:
     if not any(np.isfinite(first) for _, first, _ in lives):
         return ""
     median, first = (float(np.mean([life[place] for life in lives])) for place in (0, 1))
-    names = list(dict.fromkeys(node_names(run)[agent] for run, (_, one, agent) in zip(runs, lives, strict=True)))
-    who = names[0] if len(names) == 1 else f"{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}, by replication"
+    times = Counter(node_names(run)[agent] for run, (_, _, agent) in zip(runs, lives, strict=True)).most_common()
+    who = times[0][0]
+    if len(times) > 1:
+        others = [f"{name} in {count}" for name, count in times[1:]]
+        who += f" in {times[0][1]} of {len(runs)} replications; {first_few(others, 2)}"
     whole = "a battery lasts" if battery is None else f"{scaled(battery)} J last"
     return (
         f"{whole} the median agent {duration(median)}, and the first to run out {duration(first)} ({who}), at the mean "

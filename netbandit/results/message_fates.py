@@ -40,6 +40,12 @@ def of_a_hundred(runs: Iterable[Mapping[str, Metric]]) -> dict[str, float] | Non
     return {fate: 100 * number / total for fate, number in count.items()} if total else None
 
 
+def described_fates(runs: Iterable[Mapping[str, Metric]]) -> dict[str, str]:
+    """Return the texts of `FATES` in *runs*: what comes to a node that is down is lost too, where nodes go down."""
+    down = any(run.get("first_death") is not None or run.get("absent_slots") for run in runs)
+    return {**FATES, "lost": f"{FATES['lost']} or at a node that was down"} if down else dict(FATES)
+
+
 def counted(runs: Iterable[Mapping[str, Metric]]) -> str:
     """Return what `of_a_hundred` counts in *runs*: attempts, where links repeat messages."""
     return "attempts" if any(run.get("retransmissions") for run in runs) else "messages"

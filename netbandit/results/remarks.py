@@ -9,6 +9,7 @@ from netbandit.results.message_fates import (
     MANY,
     OF_ARRIVED,
     counted,
+    described_fates,
     failing,
     much_not_arrived,
     of_a_hundred,
@@ -160,22 +161,28 @@ def trouble_lines(study: StudyResult) -> list[str]:
 
 
 def _not_arrived(study: StudyResult) -> list[str]:
-    """Return where many messages do not arrive, how many, and why most of these."""
+    """Return where many messages do not arrive, how many, and why most of these; a line for each cause."""
     found = [(point, of_a_hundred(run.metrics for run in point.finished)) for point in study.points]
-    bad = [(point, shares) for point, shares in found if shares is not None and failing(shares) > MANY]
-    if not bad:
-        return []
-    numbers = spread([percentage(failing(shares) / 100) for _, shares in bad])
-    cause = max(CAUSES, key=lambda cause: sum(shares[cause] for _, shares in bad))
-    told = counted(run.metrics for point, _ in bad for run in point.finished)
-    return [_at(study, [point for point, _ in bad], f"of 100 {told} {numbers} do not arrive, most {CAUSES[cause]}")]
+    alike: dict[str, list[tuple[PointResult, float]]] = {}
+    for point, shares in found:
+        if shares is not None and (number := failing(shares)) > MANY:
+            cause = max(CAUSES, key=lambda one: shares[one])
+            most = "most" if 2 * shares[cause] > number else "the largest part"
+            text = described_fates(run.metrics for run in point.finished)[cause]
+            alike.setdefault(f"{most} {text}", []).append((point, number))
+    lines = []
+    for why, bad in alike.items():
+        numbers = spread([percentage(number / 100) for _, number in bad])
+        told = counted(run.metrics for point, _ in bad for run in point.finished)
+        lines.append(_at(study, [point for point, _ in bad], f"of 100 {told} {numbers} do not arrive, {why}"))
+    return lines
 
 
 def _of_arrived(study: StudyResult) -> list[str]:
     """Return where the mean delay is not that of all messages, since many of them had not arrived by the end."""
     late = much_not_arrived(study.points)
     numbers = spread([percentage(share / 100) for _, share in late])
-    line = f"{OF_ARRIVED[0]} is the mean delay of what arrived: {numbers} of 100 messages had not by the end"
+    line = f"{OF_ARRIVED[0]} is the mean delay of what arrived: {numbers} % of messages had not by the end"
     return [_at(study, [point for point, _ in late], line)] if late else []
 
 
@@ -221,6 +228,12 @@ def _values(runs: Sequence[RunResult], name: str, scale: float = 1.0, digits: in
     return spread([None if value is None else rounded(value * scale, digits) for value in values])
 
 
+def _half_dead(runs: Sequence[RunResult]) -> str:
+    """Return when half of the batteries were empty, where they were in all *runs*."""
+    known = [run.metrics.get("half_dead") is not None for run in runs]
+    return f", half of all by slot {_values(runs, 'half_dead', digits=4)}" if all(known) else ""
+
+
 def _against_bursts(runs: Sequence[RunResult]) -> str:
     """Return what helps where messages come in bursts."""
     queues = [f"links.{table}.queue" for table in ("peer", "uplink")]
@@ -235,7 +248,7 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
     "alive": lambda runs: f"batteries are empty: {_values(runs, 'alive', 100, 3)} % of agents are alive at the horizon",
     "first_death": lambda runs: (
         f"batteries do not last: the first is empty in slot {_values(runs, 'first_death', digits=4)} "
-        f"of {spread([lookup(run.resolved, 'run.horizon') for run in runs])}"
+        f"of {spread([lookup(run.resolved, 'run.horizon') for run in runs])}{_half_dead(runs)}"
     ),
     "unanswered": lambda runs: (
         f"in {_values(runs, 'unanswered')} of {_values(runs, 'rounds')} rounds no agent had an answer: "

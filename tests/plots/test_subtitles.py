@@ -5,6 +5,7 @@ from helpers.made_up_runs import arranged, made_up, study_of
 from netbandit.plots.chart import draw_chart
 from netbandit.plots.chart_kinds import chart_of
 from netbandit.plots.style import subtitle
+from netbandit.plots.subtitles import batteries_note
 from netbandit.results.remarks import comparison_notes, trouble_lines
 
 
@@ -28,13 +29,24 @@ def noted(runs, metric="delay_slots"):
 
 def test_a_delay_of_what_arrived_is_called_that_where_much_did_not():
     some = delays(5, 20, 34)
-    line = "at latency = 1 ms or 2 ms: delay_slots is the mean delay of what arrived: 20 or 34 of 100 messages had not"
+    line = "at latency = 1 ms or 2 ms: delay_slots is the mean delay of what arrived: 20 or 34 % of messages had not"
     assert f"{line} by the end" in trouble_lines(study_of(some))
     assert comparison_notes(study_of(some), ["delay_slots"]) == [f"{line} by the end"]
     assert comparison_notes(study_of(some), ["regret"]) == []
-    picture = "delay is that of what arrived: up to 34 of 100 messages had not by the end at 1 ms and 2 ms"
+    picture = "delay is that of what arrived: up to 34 % of messages had not by the end at 1 ms and 2 ms"
     assert [noted(some, metric) for metric in ("delay_slots", "lateness", "regret")] == [picture, picture, ""]
-    assert noted(delays(34)) == "delay is that of what arrived: 34 of 100 messages had not by the end"
+    assert noted(delays(34)) == "delay is that of what arrived: 34 % of messages had not by the end"
+
+
+def test_empty_batteries_are_noted_where_half_of_the_agents_have_one():
+    def note(*metrics):
+        return batteries_note([study_of([made_up(metrics=one)]).points[0] for one in metrics])
+
+    half, all_empty = {"alive": 0.5, "half_dead": 203.4}, {"alive": 0.0, "half_dead": 208.2}
+    assert note(all_empty) == "empty batteries: half of the agents by slot 208, 100 % at the end"
+    assert note(half, all_empty) == "empty batteries: half of the agents by slot 203 to 208, 50 to 100 % at the end"
+    assert note(half, {"alive": 1.0, "half_dead": None}) == "empty batteries: 0 to 50 % at the end"
+    assert note({"alive": 0.6, "half_dead": None}) == note({}) == ""
 
 
 def test_a_delay_of_nearly_all_is_called_nothing_else_nor_is_another_metric():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from netbandit.cli import main
 from netbandit.plots.study_pictures import planned
 from netbandit.report.loads import BATTERY, battery_line, busiest_links, duration, loads, thirstiest_nodes
 from netbandit.report.page import page
+from netbandit.results.loads import node_names
 from netbandit.results.results_folder import ResultsFolder
 
 
@@ -67,6 +69,16 @@ def test_the_node_that_spends_most_is_the_first_to_run_out(study):
     assert half.startswith("500 J last")
     assert half.partition(" last")[2] != line.partition(" last")[2]
     assert battery_line(study.points[1]) == ""  # it is silent: nobody spends any
+
+
+def test_how_often_each_node_is_the_first_to_run_out_is_counted(study, monkeypatch):
+    """The most frequent comes first, wherever its replications are."""
+    first = iter([2, 0, 1, 2])
+    monkeypatch.setattr("netbandit.report.loads.battery_life", lambda run, battery: (9.0, 5.0, next(first)))
+    run = study.points[0].finished[0]
+    a, b, c = node_names(run)[:3]
+    point = replace(study.points[0], keys=["k"] * 4, runs=[run] * 4)
+    assert f"({c} in 2 of 4 replications; {a} in 1; {b} in 1)" in battery_line(point)
 
 
 def test_batteries_that_run_out_first_come_first_and_what_is_not_recorded_has_no_column(tmp_path):

@@ -395,6 +395,23 @@ def test_what_holds_in_some_runs_says_in_how_many():
     assert "at a = 2: an agent dropped the best arm (in 1 of 3 runs)" in text
 
 
+def test_the_cause_of_what_does_not_arrive_is_that_of_each_point():
+    """It is said to be that of most only where it is, and nodes are named where some go down."""
+    points = [
+        {"delivered": 60.0, "lost": 40.0, "collided": 30.0},
+        {"delivered": 50.0, "lost": 50.0, "collided": 10.0, "absent_slots": 3.0},
+        {"delivered": 60.0, "lost": 31.0, "collided": 16.0, "dropped": 10.0},
+        {"delivered": 20.0, "lost": 80.0, "collided": 70.0, "first_death": 5.0, "half_dead": 7.0},
+    ]
+    lines = shown(study([{"a.b": place} for place in range(4)], points, replications=1), 200).splitlines()
+    assert [line.strip() for line in lines if "arrive" in line or "half of all" in line] == [
+        "at b = 0 or 3: of 100 messages 40 or 80 do not arrive, most collided on the air",
+        "at b = 1: of 100 messages 50 do not arrive, most lost on the way or at a node that was down",
+        "at b = 2: of 100 messages 41 do not arrive, the largest part collided on the air",
+        "at b = 3: batteries do not last: the first is empty in slot 5 of 1,000, half of all by slot 7",
+    ]
+
+
 def test_what_tells_that_the_network_failed_comes_before_all_else():
     """On 80 characters and on 200, with the points it is of."""
     good = {"regret": 9.0, "cost": 8.0, "bytes": 7.0, "messages": 3.0, "alive": 1.0, "delivery_ratio": 0.95}
@@ -406,7 +423,7 @@ def test_what_tells_that_the_network_failed_comes_before_all_else():
     for width in (80, 200):
         lines = shown(found, width).splitlines()
         assert lines[1:5] == [
-            "at b = 2: of 100 messages 73 do not arrive, most lost on the way",
+            "at b = 2: of 100 messages 73 do not arrive, most lost on the way or at a node that was down",
             "at b = 2: batteries are empty: 0 % of agents are alive at the horizon",
             "at b = 2: batteries do not last: the first is empty in slot 471 of 1,000",
             "at b = 2: 5 messages collided on the air",

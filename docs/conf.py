@@ -69,6 +69,7 @@ html_title = f"netbandit {release}"
 html_static_path = ["_static", "gallery/pictures/quickstart.png"]  # the picture of a link to the first page
 html_favicon = "_static/icon.svg"
 html_css_files = ["netbandit.css"]
+html_js_files = [("pictures.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_domain_indices = False  # of modules, to which no page leads
 # Pages without pages below them have nothing to show in a sidebar.

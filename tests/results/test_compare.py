@@ -19,7 +19,7 @@ from netbandit.cli import main
 from netbandit.plots.grouping import arrange
 from netbandit.results.compare import as_json, compare, comparison, corrected_together, show_comparison
 from netbandit.results.numbers import level_text
-from netbandit.results.paired import CompareError
+from netbandit.results.paired import CompareError, value_text
 from netbandit.running import sweeps as sweep
 
 
@@ -425,3 +425,8 @@ def test_error_rates_have_the_interval_of_clopper_and_pearson():
     assert "shares of runs and their difference [ends of the 95 % interval] over 5 pairs" in text
     (one,) = as_json(differences(errors([0, 0], [0, 1])))["differences"]
     assert one["ci95"][0] < 0 < one["ci95"][1]
+
+
+def test_a_value_is_the_same_however_it_is_written():
+    assert value_text("[0.6,0.4]") == value_text([0.6, 0.4]) == "[0.6, 0.4]"
+    assert [value_text(each) for each in ("1.0", 1, 1.5, None, math.nan)] == ["1", "1", "1.5", "", ""]

@@ -111,8 +111,8 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
     drawing = network(runs[0], mean_link_figures(runs)[what])
     title = _busiest(drawing, what, runs) or (LINK_FIGURES[what].title if len(drawing.links) else "no links")
     values = {key: value_of(point, key) for key in arrangement.keys}
-    texts = described_fates(run.metrics for run in runs)
-    failing = f"not arrived: {texts['lost']}" if what == "lost" and texts != FATES else ""
+    down = what == "lost" and described_fates(run.metrics for run in runs) != FATES
+    failing = "what comes to a node that is down does not arrive either" if down else ""
     notes = "; ".join(filter(None, (whose, described(values), failing)))
     return draw(f"{arrangement.name}: {title}", drawing, notes, LINK_FIGURES[what].unit)
 

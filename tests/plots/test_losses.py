@@ -53,6 +53,18 @@ def test_the_worst_link_is_that_of_the_largest_share_here_and_in_the_picture_of_
     assert "50 % of what 0 – 1 is given does not arrive, the most of all links" in " ".join(title.split())
 
 
+@pytest.mark.parametrize("down", [{}, {"absent_slots": 3.0}, {"first_death": 5.0}])
+def test_nodes_that_go_down_are_named_where_messages_are_lost_at_them(down):
+    run = fleet(1, 0, lost=30, **down)
+    run = replace(run, links=replace(run.links, lost=np.where(np.arange(len(run.links.first)) < 1, 30, 0)))
+    arrangement = arrange(study_of([run]))
+    (legend,) = draw_losses(arrangement).legends
+    network = draw_network(arrangement, arrangement.points[0], "lost")
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts == ["delivered", f"lost on the way{' or at a node that was down' if down else ''}"]
+    assert ("what comes to a node that is down does not arrive either" in subtitle(network)) is bool(down)
+
+
 def test_what_links_do_not_tell_apart_is_said():
     study = study_of([fleet(1, 20, lost=30, collided=30), fleet(9, 0)])
     said = "there, what collided on the air is among what was lost on the way"

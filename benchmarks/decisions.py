@@ -130,7 +130,7 @@ def _compiled() -> Done:
 
         from netbandit.bandits.linear_draws import beta_reward
 
-        _LOOPS["reward"] = beta_reward
+        _LOOPS["reward"] = njit(beta_reward)
         _LOOPS["bare"] = njit(_bare)
     world = _world(AGENTS)
     began = time.perf_counter()

@@ -173,7 +173,7 @@ def test_other_keys_stand_side_by_side_and_one_by_one_when_every_picture_is_aske
     )
     assert stems(runs)[:2] == ["regret", "parameter"]
     together = {one.name: one.figure for one in pictures(study_of(runs))}["parameter"]
-    assert [axes.get_title() for axes in together.axes] == ["a", "b", "", ""]
+    assert [axes.get_title() for axes in together.axes] == ["a", "b"]
     alone = {one.name: one for one in pictures(study_of(runs), every=True)}
     assert "sharing: a" in alone["parameter-a"].subtitle
 

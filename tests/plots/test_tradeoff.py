@@ -337,7 +337,7 @@ def test_many_values_have_round_ticks():
     figure.draw_without_rendering()
     low, high = figure.axes[0].get_xlim()
     ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
-    assert {"25", "50"} <= set(ticks)
+    assert {"20", "40", "60"} <= set(ticks)
     assert low < 5
     assert high > 122
 

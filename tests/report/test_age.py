@@ -67,6 +67,6 @@ def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
 @pytest.mark.ci
 def test_pictures_that_were_asked_for_come_into_the_report(tmp_path):
     write(tmp_path, sweep())
-    assert "diameter against cost" not in write_report(tmp_path).read_text()
+    assert "diameter is 2 at all points" not in write_report(tmp_path).read_text()
     plot_against(ResultsFolder(tmp_path), Asked(x="cost", y="diameter"))
-    assert "quickstart: diameter against cost" in write_report(tmp_path).read_text()
+    assert "quickstart: diameter is 2 at all points" in write_report(tmp_path).read_text()

@@ -178,10 +178,10 @@ def test_results_without_regret_are_drawn(tmp_path):
     overrides = ["bandit.path=log.txt", "sweep.bandit.partial=[0.2, 0.5, 1.0]", "run.replications=2"]
     runs = [each.simulation(number).run() for each in study(tmp_path, *overrides).points for number in range(2)]
     drawn = {picture.name: picture for picture in pictures(study_of(runs), every=True)}
-    assert list(drawn) == ["regret", "parameter", "tradeoff", "network"]
-    assert drawn["regret"].title.startswith("scenario: relative click-through rate is between ")
+    assert list(drawn) == ["reward", "parameter", "tradeoff", "network"]
+    assert drawn["reward"].title.startswith("scenario: relative click-through rate is between ")
     assert drawn["parameter"].title.startswith("scenario: relative click-through rate ")
-    for name in ("regret", "parameter", "tradeoff"):
+    for name in ("reward", "parameter", "tradeoff"):
         axes = drawn[name].figure.axes[0]
         assert axes.get_ylabel() == "click-through rate relative to chance"
         assert len(axes.lines) >= 3

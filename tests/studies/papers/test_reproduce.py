@@ -301,7 +301,7 @@ def test_few_runs_are_dots_those_that_failed_crosses_and_points_with_stalled_age
     for number, run in enumerate(runs.one({"series": "ring"}).runs):
         run.metrics.update(best_lost=int(number == 1), stalled=int(number == 2))
     drawn = draw_figure(runs)
-    assert "dots: all runs, crosses: those that failed; * agents stalled" in subtitle(drawn)
+    assert "crosses: agents stalled or an agent dropped the best arm; * agents stalled" in subtitle(drawn)
     metrics = ["regret", "regret", "cost"]
     for panel, metric in zip(drawn.axes, metrics, strict=True):
         single = [line for line in panel.lines if line.get_label() == "_run"]

@@ -233,10 +233,10 @@ def chosen_text(name: str, value: Any, points: Mapping[tuple[str, ...], Samples]
 
 def value_text(value: Any) -> str:
     """Return the canonical text of a value: a number is the same with and without a decimal point, and as text."""
-    value = _parameter(value)  # of a list, spaces do not count
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
+    value = _parameter(value)  # of a list, spaces do not count
     return str(int(value)) if isinstance(value, float) and value.is_integer() else cell(value)
 
 

@@ -429,4 +429,4 @@ def test_error_rates_have_the_interval_of_clopper_and_pearson():
 
 def test_a_value_is_the_same_however_it_is_written():
     assert value_text("[0.6,0.4]") == value_text([0.6, 0.4]) == "[0.6, 0.4]"
-    assert [value_text(each) for each in ("1.0", 1, 1.5, None, math.nan)] == ["1", "1", "1.5", "", ""]
+    assert [value_text(each) for each in ("1.0", 1, 1.5, None, math.nan, "nan")] == ["1", "1", "1.5", "", "", ""]
